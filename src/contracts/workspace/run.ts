@@ -16,11 +16,11 @@ import { finishOutput } from './output/show.js';
 import { openConsole, runInOverlay } from './terminal/overlay.js';
 
 /**
- * Runs a command to its end, and keeps its output if that is long.
+ * Runs a command to its end, and keeps a long output.
  *
- * @throws {ToolError} It timed out, ended without an exit code, or was ended from its console.
- * @throws {ToolAbortError} It was cancelled.
- * @throws {LaunchError} It could not be started.
+ * @throws {ToolError} The command timed out, ended without an exit code, or was ended from its console.
+ * @throws {ToolAbortError} The call was cancelled.
+ * @throws {LaunchError} The command could not be started.
  */
 export async function runPrepared(
   prepared: PreparedCommand,
@@ -63,5 +63,5 @@ function executeWith(
   );
 }
 
-/** A call whose listeners, if it has any, are told by others. */
+/** A call without listeners, since `onOutput` of the context tells them. */
 const UNHEARD = {};

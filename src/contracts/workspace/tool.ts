@@ -21,10 +21,10 @@ import type { WorkspaceDetails } from './output/result.js';
 import { runPrepared } from './run.js';
 import { runInClientTerminal } from './terminal/client.js';
 
-/** Either keeps all commands on pipes when it is `1`. */
+/** Environment variables that keep all commands on pipes; either suffices when it is `1`. */
 const SWITCHES = ['FORKLINE_NO_PTY', 'PI_NO_PTY'] as const;
 
-/** The switch that is on now. Looking takes its time, and only a terminal asks. */
+/** Returns the variable that is set. Reading is slow, so only calls that ask for a terminal do it. */
 function switchOfNow(input: unknown): string | undefined {
   if (typeof input !== 'object' || input === null || !('pty' in input)) return undefined;
   return SWITCHES.find((name) => process.env[name] === '1');
@@ -32,19 +32,17 @@ function switchOfNow(input: unknown): string | undefined {
 
 /** A tool of the `workspace` contract. */
 export interface WorkspaceTool extends BashTool<WorkspaceDetails, WorkspaceInput>, AsyncDisposable {
-  /** Where it keeps long outputs; undefined: nowhere. */
+  /** The store for long outputs; undefined: they are not kept. */
   readonly artifacts: ArtifactStore | undefined;
-  /**
-   * The tool with which the model follows commands in the background; undefined: none can be there.
-   */
+  /** The tool by which the model follows commands in the background; undefined: there are none. */
   readonly job: BashTool<JobDetails, JobInput> | undefined;
 }
 
 type Answer = ToolResult<WorkspaceDetails>;
 
 /**
- * The `workspace` contract: one merged output with its tail kept, the directory and the timeout
- * given with each call, one command at a time.
+ * Makes a tool of the `workspace` contract: the end of one merged output, a directory and a timeout with each
+ * call, one command at a time.
  *
  * @throws {InputError} An option is not valid.
  */
@@ -66,7 +64,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
       life.add(noted(entry, runPrepared(command, { ...context, signal, onOutput, follower })));
     const { tasks, autoBackgroundMs, clientTerminals } = settings;
     if (async && tasks) return runAsTask(tasks, command, call, settings, run);
-    // What a person looks at is shown here, and stays where it is.
+    // A command on a terminal stays there, and is not put into the background.
     if (command.terminal !== undefined) return noted(entry, runUpdating(command, call));
     if (clientTerminals) {
       return noted(entry, runInClientTerminal(clientTerminals, command, settings, call));
@@ -86,7 +84,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
       return runPrepared(command, { ...context, signal });
     }
     const listeners = new CallListeners(call, settings.updates);
-    // On a terminal, the screen is what there is to see, and not what was sent to draw it.
+    // On a terminal, updates show the screen, not the escape sequences that draw it.
     const onTerminal = { onOutput: listeners.pass, onScreen: listeners.show };
     try {
       const heard = { onOutput: listeners.tell, onTerminal };
@@ -107,11 +105,11 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
         const validating = validateFields(offered);
         return async === undefined ? validating : validating.then((valid) => ({ ...valid, async }));
       },
-      // Everything else waits for its turn: the command before may make the directory of this one.
+      // The call waits for its turn before it is prepared: the command before may make its directory.
       run: (fields, under) =>
         queue.run(async () => {
           const { signal } = under.call;
-          // What the runtime gives for it, such as resolvers, may take its time.
+          // Functions of the runtime, such as resolvers, may take long.
           const preparing = prepare(fields, settings, under.moment);
           const command = await unlessAborted(preparing, signal, life.disposal);
           life.checkStart(signal);
@@ -128,7 +126,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
       },
     },
     {
-      // Schemes may be registered at any time.
+      // The description lists URL schemes, which may be registered at any time.
       get description() {
         return workspaceDescription(settings);
       },
@@ -142,7 +140,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
   );
 }
 
-/** `async` is no field of a tool that does not offer it, but asking for it has its own answer. */
+/** Takes `async` out of the input of a tool that does not offer it, since it has an error of its own. */
 function splitAsync(input: unknown, { async }: WorkspaceSettings): [unknown, boolean | undefined] {
   if (async || typeof input !== 'object' || input === null || !('async' in input)) {
     return [input, undefined];

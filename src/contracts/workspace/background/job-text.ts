@@ -3,13 +3,13 @@ import type { Task } from '../../../tasks/task.js';
 import { formatSeconds, joinSections, outputText } from '../../notices.js';
 import { newOutput, taskLine } from '../../tasks/task-text.js';
 
-/** Shown of the output of a job that runs: UTF-8 bytes. */
+/** UTF-8 bytes that are shown of a running job's output. */
 const PREVIEW_BYTES = 4096;
 
 /**
- * What is said when a command goes on in the background.
+ * Says that a command runs in the background.
  *
- * @param afterMs How long it has run, when it was not started there.
+ * @param afterMs The time that it has run, in milliseconds, if it was not started in the background.
  */
 export function startedText(id: string, label: string, afterMs?: number): string {
   const seconds = afterMs === undefined ? '' : formatSeconds(afterMs / 1000);
@@ -21,14 +21,14 @@ export function startedText(id: string, label: string, afterMs?: number): string
   );
 }
 
-/** The last whole lines of what has been printed so far, or a piece of the last one. */
+/** Returns the last whole lines of the output so far, or a piece of the last one. */
 export function preview(tail: string): string {
   const end = lastBytes(tail, PREVIEW_BYTES);
   if (end === tail) return tail;
   return end.slice(end.indexOf('\n') + 1) || end;
 }
 
-/** A job with its output: that so far, or once all of it. */
+/** Reports a job with its output: the output so far, or after its end once all of it. */
 export function jobReport(task: Task): string {
   const line = `Job ${taskLine(task)}`;
   if (task.end === undefined) {
@@ -38,9 +38,9 @@ export function jobReport(task: Task): string {
 }
 
 /**
- * A job with what it has printed since the model has last looked.
+ * Reports a job with its output since the model has looked.
  *
- * @param event What has happened.
+ * @param event One line about what has happened.
  */
 export async function jobNews(task: Task, event: string | undefined): Promise<string> {
   const line = `Job ${taskLine(task)}`;

@@ -22,19 +22,19 @@ import { jobNews, jobReport } from './job-text.js';
 
 /** Details of an answer of the `job` tool. */
 export interface JobDetails {
-  /** The jobs that it is about. */
+  /** The jobs of the answer. */
   readonly jobs: readonly TaskStatus[];
 }
 
-/** Input of the `job` tool, once it is valid. Exactly one of the first four is there. */
+/** Input of the `job` tool, once it is valid. Exactly one of the first four fields is present. */
 export interface JobInput extends UntilInput {
   /** Ids of the jobs to wait for; empty: all. */
   readonly poll?: readonly string[];
   /** Ids of the jobs to end. */
   readonly cancel?: readonly string[];
-  /** What to write to the stdin of which job. */
+  /** A job, and the text for its stdin. */
   readonly write?: { readonly id: string; readonly text: string };
-  /** Tell of all jobs, a line each. */
+  /** List all jobs, in one line each. */
   readonly list?: boolean;
 }
 
@@ -72,7 +72,7 @@ const DESCRIPTION = [
   '- `list`: shows all jobs. Those that have ended are forgotten after a few minutes.',
 ].join('\n');
 
-/** The tool with which a model follows the background jobs of a manager. */
+/** Makes the tool by which a model follows the background jobs of a manager. */
 export function createJobTool(manager: TaskManager): BashTool<JobDetails, JobInput> {
   const validate = createValidator<JobInput>(SCHEMA);
   return completeTool<BashTool<JobDetails, JobInput>>({
@@ -81,7 +81,7 @@ export function createJobTool(manager: TaskManager): BashTool<JobDetails, JobInp
     inputSchema: SCHEMA,
     strict: true,
     concurrency: 'shared',
-    // It can end a job.
+    // A call can end a job.
     hints: { readOnly: false, destructive: true, idempotent: false, openWorld: false },
     companions: [],
     async execute(input, given) {
@@ -149,15 +149,15 @@ function find(manager: TaskManager, wanted: readonly string[]): Task[] {
   return [...new Set(wanted)].map((id) => manager.find(id));
 }
 
-/** Those that run, and those of whose end nobody has been told. */
+/** Returns the jobs that run, and those whose end the model has not been told. */
 function untold(manager: TaskManager): Task[] {
   return manager.list().filter(({ end, hasNews }) => end === undefined || hasNews);
 }
 
-/** No answer is longer than this and one job's output: what is left is told when it is asked for. */
+/** Characters of an answer after which no further job is added; the model can ask for the others. */
 const MOST_CHARACTERS = 100_000;
 
-/** How jobs stand, with their outputs: as many as the answer has room for. */
+/** Reports as many jobs as the answer has room for, with their outputs. */
 function reports(tasks: readonly Task[]): ToolResult<JobDetails> {
   const texts: string[] = [];
   let room = MOST_CHARACTERS;
@@ -174,7 +174,7 @@ function reports(tasks: readonly Task[]): ToolResult<JobDetails> {
 
 const LISTED = 50;
 
-/** The newest, and of them rather those that run. */
+/** Lists the newest jobs. When there are too many, running ones are preferred. */
 function listed(tasks: readonly Task[]): ToolResult<JobDetails> {
   const running = tasks.filter(({ end }) => end === undefined).slice(-LISTED);
   const ended = tasks.filter(({ end }) => end !== undefined);

@@ -25,7 +25,7 @@ import { preview, startedText } from './job-text.js';
 
 type Answer = ToolResult<WorkspaceDetails>;
 
-/** What starts a command: it ends when the signal is aborted. */
+/** Starts a command, which ends when the signal is aborted. */
 export type Run = (
   signal: AbortSignal,
   onOutput: (chunk: OutputChunk) => void,
@@ -42,9 +42,9 @@ class TaskCandidate {
   readonly #startedAt = performance.now();
   readonly #subject: CommandSubject;
   #taskId: string | undefined;
-  /** Of its end. */
+  /** The receipt of the ended command. */
   #receipt: Receipt | undefined;
-  /** The call's signal is nothing to it any more. */
+  /** Stops listening to the call's signal. */
   readonly #letGo: () => void;
 
   constructor(
@@ -67,7 +67,7 @@ class TaskCandidate {
     this.answer = run(this.#controller.signal, told, this.#subject);
   }
 
-  /** Waits for its end. */
+  /** Waits for the end of the command. */
   async finish(): Promise<Answer> {
     try {
       return await this.answer;
@@ -79,10 +79,10 @@ class TaskCandidate {
   }
 
   /**
-   * Makes it a task, which goes on whatever becomes of the call.
+   * Makes the command a task, which goes on independently of the call.
    *
-   * @param afterMs How long it has run, when it was not started as one.
-   * @throws {TaskLimitError} No other job may run.
+   * @param afterMs The time that it has run, in milliseconds, if it was not started as a task.
+   * @throws {TaskLimitError} The limit of jobs is reached.
    */
   background(manager: TaskManager, afterMs?: number): Answer {
     const { timeout, notice } = this.#command;
@@ -124,7 +124,7 @@ class TaskCandidate {
     }
   }
 
-  /** The end is told once, so it is kept where it can be read again. */
+  /** Keeps the answer, which the model is told only once, where it can be read again. */
   async #ended(end: TaskEnd): Promise<TaskEnd> {
     const receipt = this.#receipt;
     this.#subject.conclude(receipt, receipt?.kept?.path);
@@ -147,7 +147,7 @@ class TaskCandidate {
 /**
  * Starts a command in the background.
  *
- * @throws {TaskLimitError} No other job may run; nothing was started.
+ * @throws {TaskLimitError} The limit of jobs is reached; nothing was started.
  */
 export function runAsTask(
   manager: TaskManager,
@@ -170,14 +170,14 @@ export async function runUntilBackground(
   run: Run,
 ): Promise<Answer> {
   const candidate = new TaskCandidate(command, call, settings, run);
-  // A second before its time is up there is nothing left to put into the background.
+  // In the last second before the timeout, the background would be of no use.
   const waitMs = Math.min(afterMs, command.timeout.seconds * 1000 - 1000);
   if (waitMs <= 0) return candidate.finish();
   const over = await settlesWithin(
     candidate.answer.catch(() => {}),
     waitMs,
   );
-  // With as many tasks as may run, it stays where it is.
+  // At the limit of tasks, the call goes on waiting.
   if (over || call.signal?.aborted || !manager.hasRoom()) return candidate.finish();
   return candidate.background(manager, waitMs);
 }

@@ -13,10 +13,10 @@ export interface Expandable {
 }
 
 /**
- * Puts paths in the place of internal URLs: quoted for the shell in the command, as they are where
- * an environment value or the working directory is one.
+ * Replaces internal URLs by paths: quoted for the shell in the command, unquoted where an environment value
+ * or the working directory is a URL.
  *
- * A command that is not shell, or that the parser cannot read, stays as it is.
+ * A command that the parser cannot read stays as it is.
  *
  * @throws {InputError} A URL cannot be resolved.
  */
@@ -28,14 +28,14 @@ export async function expandUrls(input: Expandable, registry: UrlRegistry): Prom
   };
 }
 
-/** What errors call the field `command`. */
+/** The name of the field `command` in error messages. */
 const COMMAND = 'bash command';
 
 async function expandCommand(command: string, registry: UrlRegistry): Promise<string> {
   if (!mayHaveUrl(command, registry)) return command;
   let expanded = '';
   let from = 0;
-  // One after the other: a resolver may make what the next one looks for.
+  // One after another, since a resolver may create what the next one looks for.
   for (const { url, scheme, token } of urlsIn(await loadShellParser(), command, registry)) {
     const path = await resolveUrl(url, scheme, registry, COMMAND);
     expanded += command.slice(from, token.pos) + quoteWord(path, token.place);
@@ -50,7 +50,7 @@ interface FoundUrl {
   readonly token: WordToken;
 }
 
-/** The internal URLs of a command, in the order in which they stand there. */
+/** Finds the internal URLs of a command, in their order. */
 function urlsIn(parser: ShellParser, command: string, registry: UrlRegistry): FoundUrl[] {
   const script = parseShell(parser, command);
   if (script === undefined) return [];
@@ -67,7 +67,7 @@ function tokensIn(parser: ShellParser, script: ParsedScript): WordToken[] {
   try {
     return findWordTokens(parser, script);
   } catch {
-    // The parser reads words when they are asked for, and may trip over one.
+    // The parser reads words lazily, and may fail at one.
     return [];
   }
 }
@@ -93,30 +93,30 @@ async function expandValue(field: string, value: string, registry: UrlRegistry):
 }
 
 /**
- * Whether a text that begins with a URL goes on as prose does: `artifact://3 is incomplete`, and not
- * `local://my notes.md`.
+ * Returns whether a text that begins with a URL goes on as prose, as `artifact://3 is incomplete` does and
+ * `local://my notes.md` does not.
  */
 function isProse(text: string): boolean {
   if (/[\n\r]/.test(text)) return true;
   return /\s/.test(text) && !/\.[A-Za-z][A-Za-z0-9]{0,7}$/.test(text);
 }
 
-/** Always internal, so that one without a resolver is an error and no odd file name. */
+/** Schemes that are always internal, so that a URL without a resolver is an error and not a file name. */
 const ALWAYS_INTERNAL: ReadonlySet<string> = new Set([
   ...['skill', 'agent', 'artifact', 'memory', 'rule', 'local', 'plan'],
 ]);
 
-/** The scheme of an internal URL; undefined when `text` is not one, such as `https://…`. */
+/** Returns the scheme of an internal URL; undefined for other texts, such as `https://…`. */
 function internalScheme(text: string, registry: UrlRegistry): string | undefined {
   const [, scheme, second] = /^([a-z][a-z0-9+.-]*):\/(\/?)/.exec(text) ?? [];
   if (scheme === undefined) return undefined;
-  // Of the others, only `scheme://`: `c:/x` and `host:/path` are not URLs.
+  // Other schemes need `://`: `c:/x` and `host:/path` are not URLs.
   if (second === '' && scheme !== 'local') return undefined;
   const internal = ALWAYS_INTERNAL.has(scheme) || registry.resolverOf(scheme) !== undefined;
   return internal ? scheme : undefined;
 }
 
-/** A quick look: without this, there is no internal URL in a text. */
+/** Checks quickly whether a text may contain an internal URL. */
 function mayHaveUrl(text: string, registry: UrlRegistry): boolean {
   if (!text.includes(':/')) return false;
   if (text.includes('local:/')) return true;
@@ -125,9 +125,9 @@ function mayHaveUrl(text: string, registry: UrlRegistry): boolean {
 }
 
 /**
- * The path that an internal URL stands for.
+ * Returns the path for an internal URL.
  *
- * @throws {InputError} Nothing resolves its scheme, or its resolver failed.
+ * @throws {InputError} There is no resolver for the scheme, or the resolver failed.
  */
 async function resolveUrl(
   url: string,

@@ -1,31 +1,31 @@
 import type { Computed } from '../../../shell/reading.js';
 
-/** What of shell syntax a rule asks of a command besides its text. */
+/** Conditions of a rule on the shell syntax of a command, besides its text. */
 export interface InterceptorNeeds {
   /**
-   * Where its output goes: `shown` to the model, also by way of `head`, `grep` and the like; or to
-   * a `file`, by redirection or `tee`. Default: anywhere.
+   * Destination of the output: `shown` to the model, also through `head`, `grep` and the like; or a `file`,
+   * by redirection or `tee`. Default: any.
    */
   readonly output?: 'shown' | 'file' | undefined;
-  /** The most that the shell may have to work out in its words. Default: `commands`. */
+  /** The most that the shell may have to expand in the words. Default: `commands`. */
   readonly computed?: Computed | undefined;
 }
 
 /** A rule that sends a model to a dedicated tool. */
 export interface InterceptorRule {
   /**
-   * Regular expression for one simple command: program, arguments and redirections with one blank
-   * between them. What is quoted is empty: `grep "a b" >x` is `grep "" >x`. A program with its path
-   * in `/bin`, `/usr/bin` or `/usr/local/bin` is tried with its name alone as well.
+   * Regular expression for one simple command: program, arguments and redirections with one blank between
+   * them. Quoted text is empty: `grep "a b" >x` is `grep "" >x`. A program with a path in `/bin`, `/usr/bin`
+   * or `/usr/local/bin` is also tried by its name alone.
    */
   readonly pattern: string;
   /** Flags of the expression. Default: none. */
   readonly flags?: string | undefined;
-  /** The rule is live only while the runtime has a tool of this name. */
+  /** Name of the tool: the rule applies only while the runtime has it. */
   readonly tool: string;
-  /** For the model: what to use instead. */
+  /** Message for the model: what to use instead. */
   readonly message: string;
-  /** What must hold besides of where the output goes. Absent: nothing. */
+  /** Further conditions on the shell syntax. Absent: none. */
   readonly needs?: InterceptorNeeds | undefined;
 }
 
@@ -36,9 +36,9 @@ const OPTIONS = String.raw`(?:\s+-\S+)*`;
 // `-n 5` and `-c 5`: a number is not a file.
 const COUNTING_OPTIONS = String.raw`(?:\s+(?:-[nc]\s+\S+|-(?![nc]\s)\S+))*`;
 const FOLLOWS = '(?:-[A-Za-z0-9]*[fF]|--follow)';
-// Asked for a count or a yes, not for what matches.
+// Options that ask for a count or for whether there is a match, not for the matches.
 const NO_MATCHES = '(?:-[A-Zabd-pr-z]*[cq][A-Za-z]*|--(?:count|quiet|silent|files|help|version))';
-// What is done with each file found, and what is asked about it besides its name and kind.
+// Actions on each file found, and tests of anything but its name and kind.
 const BEYOND_NAMES =
   '(?:-(?:exec|execdir|ok|okdir|delete|print0|printf|fprint\\w*|fls|ls|x|X|0|newer\\w*|[acm]time|' +
   '[acm]min|size|perm|user|group|uid|gid|empty|links|inum|samefile)|' +
@@ -47,8 +47,8 @@ const BY_NAME =
   '(?:-(?:i?name|i?path|i?wholename|i?regex|type|t|g|e)|--(?:type|glob|extension|regex))';
 
 /**
- * The rules that apply unless others are given. They are advice that saves a model a worse way, not
- * a boundary: `$(printf cat) file` passes, and so does whatever they are not sure about.
+ * The default rules. They are advice that leads a model to a better tool, not a boundary: `$(printf cat)
+ * file` passes, and so does every doubtful case.
  */
 export const DEFAULT_INTERCEPTOR_RULES: readonly InterceptorRule[] = [
   {
@@ -79,7 +79,7 @@ export const DEFAULT_INTERCEPTOR_RULES: readonly InterceptorRule[] = [
     tool: 'edit',
     pattern:
       String.raw`^(?:sed(?=.*\s(?:-[nErsuz]*i|--in-place))|` +
-      // Only perl's own options: `perl script.pl -i` is the script's.
+      // Only perl's own options: the `-i` of `perl script.pl -i` belongs to the script.
       String.raw`perl(?:\s+-(?:\S*[eE]\s+\S+|(?!\S*[eE]\s)\S+))*?\s+-[0-9acflnpsStTuUwWX]*i|` +
       String.raw`g?awk(?=.*\s(?:-i\s*|--include[\s=])inplace(?:\s|$)))`,
     message: 'Use the `edit` tool to change files in place.',

@@ -14,13 +14,13 @@ import {
   type InterceptorRule,
 } from './intercept-rules.js';
 
-/** The interceptor: rules that block commands which a dedicated tool does better. */
+/** Options of the interceptor: rules that block commands for which there is a better tool. */
 export interface InterceptorOptions {
-  /** Default: false. */
+  /** Whether the interceptor is on. Default: false. */
   readonly enabled?: boolean | undefined;
-  /** Names of the tools that the runtime has; a function when they change while it runs. */
+  /** Names of the runtime's tools; a function if they may change. */
   readonly tools: readonly string[] | (() => readonly string[]);
-  /** Default: `DEFAULT_INTERCEPTOR_RULES`. */
+  /** The rules. Default: `DEFAULT_INTERCEPTOR_RULES`. */
   readonly rules?: readonly InterceptorRule[] | undefined;
 }
 
@@ -34,7 +34,7 @@ const RULE_NAMES: OptionNames<InterceptorRule> = {
 };
 const NEED_NAMES: OptionNames<InterceptorNeeds> = { output: true, computed: true };
 
-/** Finds the first live rule that matches one of the texts of a command. */
+/** Finds the first rule that applies and matches one of the texts of a command. */
 export type Interceptor = (...commands: string[]) => Promise<InterceptorRule | undefined>;
 
 interface CompiledRule {
@@ -43,9 +43,9 @@ interface CompiledRule {
 }
 
 /**
- * Makes an interceptor; undefined when it is off.
+ * Makes an interceptor; undefined: it is off.
  *
- * @param warn Told once of each rule whose pattern is no regular expression; such a rule is skipped.
+ * @param warn Receives one warning for each rule with an invalid pattern, which is skipped.
  * @throws {InputError} The options are not valid.
  */
 export function createInterceptor(
@@ -81,14 +81,14 @@ export function createInterceptor(
   };
 }
 
-/** What a rule that is skipped would have said is lost, and so is a part of one that is misspelt. */
+/** Checks the names of a rule's fields, since a misspelt one would silently have no effect. */
 function checkRule(rule: InterceptorRule, index: number): void {
   const name = `interceptor.rules[${index}]`;
   const { needs } = readOptions(name, rule, RULE_NAMES, { within: `${name}.` });
   if (needs) readOptions(`${name}.needs`, needs, NEED_NAMES, { within: `${name}.needs.` });
 }
 
-/** Those that there are now. Guidance that cannot be had lets commands through. */
+/** Returns the present tools. When the function fails, all commands pass. */
 function namesOf(
   tools: InterceptorOptions['tools'],
   warn: (why: string) => void,
@@ -113,7 +113,7 @@ function once(warn: (message: string) => void): (message: string) => void {
   };
 }
 
-/** What the model is told of a command that a rule blocks. */
+/** Makes the message for the model about a blocked command. */
 export function blockedMessage(rule: InterceptorRule, command: string): string {
   return `Blocked: ${rule.message}\n\nOriginal command: ${command}`;
 }
@@ -124,7 +124,7 @@ function stagesOf(parser: ShellParser, command: string): readonly Stage[] {
   try {
     return findStages(script);
   } catch {
-    // The parser reads words when they are asked for. A command that it trips over is let through.
+    // The parser reads words lazily. A command at which it fails passes.
     return [];
   }
 }
@@ -135,7 +135,7 @@ function compileRules(
 ): CompiledRule[] {
   return rules.flatMap((rule) => {
     try {
-      // From call to call, `g` and `y` would remember where the last match ended.
+      // With `g` and `y`, an expression would remember the end of the last match.
       const flags = (rule.flags ?? '').replace(/[gy]/g, '');
       return [{ rule, expression: new RegExp(rule.pattern, flags) }];
     } catch (error) {

@@ -1,24 +1,24 @@
 import { join } from 'node:path';
 
-/** A command that began with `cd <path> &&`, taken apart. */
+/** The parts of a command that begins with `cd <path> &&`. */
 interface LeadingCd {
-  /** The directory, unquoted; relative ones are relative to the command's own directory. */
+  /** The directory, unquoted; a relative path is relative to the command's own directory. */
   readonly directory: string;
   /** The command without the `cd`. */
   readonly command: string;
 }
 
 /**
- * Takes a leading `cd <path> &&` off a command, when running the rest in that directory means the
- * same: the path is one plain word, quoted or not, without expansions other than `~/`.
+ * Splits a leading `cd <path> &&` off a command, if running the rest in that directory means the same: the
+ * path is one plain word, quoted or not, without expansions other than `~/`.
  *
- * All else is left to bash, which does it right; this exists for a clear error about a directory
- * that is not there. Hence every doubt is decided for bash.
+ * Bash handles all other forms correctly. The only purpose here is a clear error about a directory that does
+ * not exist, so that in doubt the command stays as it is.
  *
- * By hand and not by `shell/parser.ts`, which takes 15 ms to load and is on no ordinary call's way.
- * The other readers of shell text are `findWordTokens()` and `findStages()`.
+ * Does not use `shell/parser.ts`, which takes 15 ms to load and which no ordinary call needs. The other
+ * readers of shell text are `findWordTokens()` and `findStages()`.
  *
- * @param home What `~` stands for.
+ * @param home The directory that `~` stands for.
  * @param searched The command's `CDPATH`, by which `cd` finds a relative path elsewhere.
  */
 export function takeLeadingCd(
@@ -40,21 +40,21 @@ export function takeLeadingCd(
 }
 
 interface Word {
-  /** Its value after quote removal. */
+  /** The word after quote removal. */
   readonly text: string;
-  /** Index of the character after it. */
+  /** Index of the character after the word. */
   readonly end: number;
-  /** It begins with an unquoted `~/`. */
+  /** Whether the word begins with an unquoted `~/`. */
   readonly tilde: boolean;
 }
 
-/** What may end a word here: a blank or the `&&` itself. */
+/** Characters that end a word here: a blank or the `&&` itself. */
 const WORD_END = /[ \t&]/;
 
-/** Characters that, unquoted, are not themselves: operators, expansions, patterns, comments. */
+/** Characters with a meaning when they are unquoted: operators, expansions, patterns, comments. */
 const NOT_PLAIN = /[\n\r;|<>()$`*?[\]{}!#]/;
 
-/** Reads a word of shell from `start`; undefined when it is not a plain one. */
+/** Reads a shell word from `start`; undefined: it is not a plain word. */
 function readWord(source: string, start: number): Word | undefined {
   const tilde = source.startsWith('~/', start);
   let text = '';
@@ -98,15 +98,15 @@ function readDoubleQuoted(source: string, start: number): Piece | undefined {
 }
 
 function isPlainPath({ text, tilde }: Word): boolean {
-  // `cd ''` stays, `cd -` goes back, `cd -P x` is an option; `~`, `~user` and a quoted `~` mean
-  // something else again.
+  // `cd ''` does nothing, `cd -` goes back, `cd -P x` has an option; `~`, `~user` and a quoted `~` have other
+  // meanings.
   if (text === '' || text.startsWith('-')) return false;
   return tilde || !text.startsWith('~');
 }
 
 /**
- * Whether everything in `rest` would have run in the directory. `cd a && b & c` runs `c` outside;
- * of several lines, the later ones run even when the `cd` fails.
+ * Returns whether all of `rest` would run in the directory. `cd a && b & c` runs `c` outside of it, and later
+ * lines run even when the `cd` fails.
  */
 function isWholeInOneDirectory(rest: string): boolean {
   if (rest === '' || rest.startsWith('#') || /[\n\r]/.test(rest)) return false;

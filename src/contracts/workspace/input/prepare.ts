@@ -22,37 +22,37 @@ import { takeLeadingCd } from './leading-cd.js';
 import type { WorkspaceInput } from './schema.js';
 import { chooseTerminal } from './terminal-choice.js';
 
-/** The host at the moment of a call, and the switch that was on. */
+/** The host at the moment of a call, and the variable that was set against terminals. */
 export interface WorkspaceMoment extends CallMoment {
   readonly terminalsOff: string | undefined;
 }
 
-/** A call with everything decided: what runs, where, for how long and with what around it. */
+/** A call with everything decided: command, directory, timeout, environment. */
 export interface PreparedCommand {
   readonly command: string;
-  /** The command with what the tool puts around it: this is what the shell gets. */
+  /** The text for the shell: the command with what the tool puts around it. */
   readonly text: string;
-  /** As far as it says whose the exit code is: without a snapshot, but with its `pipefail`. */
+  /** The text that decides whose exit code it is: without the snapshot, but with its `pipefail`. */
   readonly ownText: string;
   readonly cwd: string;
   readonly timeout: Timeout;
   readonly environment: string;
-  /** Variables of the tool and of the call, without a snapshot's; `undefined` removes a name. */
+  /** Variables of the tool and of the call, without those of a snapshot; `undefined` removes a name. */
   readonly variables: Overrides;
-  /** The directory of the snapshot that its shell reads. */
+  /** The directory of the snapshot that the shell reads. */
   readonly snapshot: string | undefined;
-  /** Its stdin is to stay open. */
+  /** Whether stdin stays open. */
   readonly takesInput: boolean;
-  /** It is to run on a terminal, with another environment. */
+  /** Present when the command runs on a terminal, with another environment. */
   readonly terminal?: { readonly ui: TerminalUi; readonly environment: string };
-  /** Why it is not to, although that was asked for. */
+  /** Why there is no terminal although one was asked for. */
   readonly notice?: string;
 }
 
 /**
  * Decides everything about a call.
  *
- * @throws {InputError} Names the field, what is expected and what was given.
+ * @throws {InputError} A field is not valid, or a URL cannot be resolved.
  * @throws {ToolError} The interceptor blocks the command.
  */
 export async function prepare(
@@ -80,9 +80,9 @@ export async function prepare(
     expanded.cwd === undefined
       ? settings.cwd
       : resolveWorkingDirectory(expanded.cwd, settings.cwd, home);
-  // Everybody else is told by the launch.
+  // Other commands fail at the launch if the directory does not exist.
   if (input.async || input.pty || settings.clientTerminals) await checkWorkingDirectory(cwd);
-  // It serves later calls too.
+  // The snapshot also serves later calls, so it is not made on behalf of this one.
   const { snapshot: source } = settings;
   const snapshot = source && (await onBehalfOfNobody(() => source.ready()));
   const overrides =
@@ -107,16 +107,16 @@ export async function prepare(
   return { ...onPipes, ...terminal };
 }
 
-/** Returns whether a text may have a URL: nearly none has what each URL begins with. */
+/** Checks quickly whether one of the texts may contain a URL: most contain no `:/`. */
 function mayHaveUrls({ command, cwd, env }: Expandable): boolean {
   if (command.includes(':/') || cwd?.includes(':/')) return true;
   return env !== undefined && Object.values(env).some((value) => value.includes(':/'));
 }
 
 /**
- * A prepared command's options, on pipes and on a terminal alike.
+ * Makes a prepared command's options, which are the same on pipes and on a terminal.
  *
- * @param limits What the engine must keep of its output.
+ * @param limits The limits of the capture.
  */
 export function workspaceOptions(
   { cwd, timeout, snapshot }: PreparedCommand,
@@ -134,7 +134,7 @@ export function workspaceOptions(
   return commandOptions(shell, limits, { cwd, timeoutMs, owner, signal, spill, onOutput });
 }
 
-/** What is different on a terminal: programs may ask, page and draw there. */
+/** The parts that differ on a terminal, where programs may ask, page and draw. */
 function terminalOf(
   input: WorkspaceInput,
   { ui }: WorkspaceSettings,
@@ -162,7 +162,7 @@ async function intercept(
   if (rule !== undefined) throw new ToolError('blocked', blockedMessage(rule, given));
 }
 
-/** Stricter than the system: a name that bash cannot spell would be lost without a word. */
+/** Checks names more strictly than the system does: bash would silently drop a name that it cannot use. */
 function checkNames(env: WorkspaceInput['env']): void {
   for (const name of Object.keys(env ?? {})) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
@@ -182,8 +182,8 @@ function checkAsync({ async, tasks }: WorkspaceSettings): void {
 }
 
 /**
- * What the rc file has exported lies over the host's variables and under those that somebody has
- * chosen; but `PATH` over the tool's, which the rc file has seen, and under the call's.
+ * Adds the variables that the rc file has exported. They override the host's, and are overridden by those of
+ * the tool and of the call. Only its `PATH` also overrides the tool's, which the rc file has seen.
  */
 function withExported(under: Overrides, snapshot: ReadySnapshot, over: Overrides): Overrides {
   const { exported, path } = snapshot;
@@ -199,7 +199,7 @@ function layer(under: Overrides, over: Overrides): Overrides {
 /** The timeout that applies. */
 export interface Timeout {
   readonly seconds: number;
-  /** What was asked for; present only when it is not what applies. */
+  /** The timeout that was asked for; present only when another one applies. */
   readonly requestedSeconds?: number;
 }
 
@@ -210,15 +210,15 @@ export function clampTimeout(requested: number | undefined, limits: TimeoutLimit
   return seconds === wanted ? { seconds } : { seconds, requestedSeconds: wanted };
 }
 
-/** The command with what the tool's owner wants before each. */
+/** Puts the tool's prefix before a command. */
 export function withPrefix(command: string, prefix: string | undefined): string {
   return prefix === undefined ? command : `${prefix} ${command}`;
 }
 
 /**
- * What the shell is given for a command.
+ * Makes the text for the shell.
  *
- * @param variables Those that the tool's owner and the call have set.
+ * @param variables The variables of the tool and of the call.
  */
 function shellText(
   command: string,

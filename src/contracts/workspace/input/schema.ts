@@ -6,21 +6,21 @@ import type { WorkspaceSettings } from '../options.js';
 export interface WorkspaceInput {
   /** Shell text, run by a fresh `bash -c`. */
   readonly command: string;
-  /** Variables for this command, over all others. */
+  /** Variables for this command, which override all others. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Seconds that it may take, clamped to the tool's limits. Absent: their default. */
+  /** Timeout in seconds, clamped to the tool's limits. Absent: their default. */
   readonly timeout?: number;
   /** Directory to run in: absolute, relative to the tool's, or an internal URL. */
   readonly cwd?: string;
-  /** Run it on a terminal that the user sees and types into, if there is one. */
+  /** Run the command on a terminal that the user sees and types into, if there is one. */
   readonly pty?: boolean;
-  /** Run it as a job, and answer at once. Only with the option `async`. */
+  /** Run the command as a job, and answer at once. Only with the option `async`. */
   readonly async?: boolean;
-  /** With `async`: its stdin stays open for `write` of the `job` tool. */
+  /** Keep stdin open for `write` of the `job` tool; only with `async`. */
   readonly stdin?: boolean;
 }
 
-/** The schema of a tool's input; limits and defaults are told in the descriptions. */
+/** The schema of a tool's input. The descriptions of its fields say the limits and defaults. */
 export function workspaceSchema({ timeout, async }: WorkspaceSettings): ObjectSchema {
   return {
     type: 'object',
@@ -61,7 +61,7 @@ export function workspaceSchema({ timeout, async }: WorkspaceSettings): ObjectSc
   };
 }
 
-/** What the model is told about the tool. */
+/** The description of the tool for the model. */
 export function workspaceDescription(settings: WorkspaceSettings): string {
   const { cwd, timeout, output } = settings;
   return [
@@ -81,7 +81,7 @@ export function workspaceDescription(settings: WorkspaceSettings): string {
   ].join('\n');
 }
 
-/** What a client's terminal does with such processes is its own affair. */
+/** The line about background processes; none for a client's terminal, which decides itself. */
 function describeLeft({ clientTerminals }: WorkspaceSettings): string[] {
   if (clientTerminals !== undefined) return [];
   return [
@@ -112,7 +112,7 @@ function describeBackground({ async, autoBackgroundMs, tasks }: WorkspaceSetting
   return lines;
 }
 
-/** Not for `artifact` alone: what that is for is told with the output's limits. */
+/** The line about internal URLs; none for `artifact` alone, which the line about long output explains. */
 function describeUrls({ urls }: WorkspaceSettings): string[] {
   const schemes = urls.schemes();
   if (schemes.every((scheme) => scheme === 'artifact')) return [];

@@ -15,11 +15,11 @@ import {
 import { InputError, showValue } from '../../../support/errors.js';
 import { momentOf, type ShellSettings, shellEnvironment, showingPaths } from '../../options.js';
 
-/** Which rc file is captured, and how. */
+/** Options for the capture of an rc file. */
 export interface ShellSnapshotOptions {
-  /** Absolute, relative to the tool's `cwd`, or beginning with `~/`. Default: `~/.bashrc`. */
+  /** Path of the file: absolute, relative to the tool's `cwd`, or with `~/`. Default: `~/.bashrc`. */
   readonly rcFile?: string | undefined;
-  /** Time that it may take, in milliseconds. Default: 2,000. */
+  /** Timeout in milliseconds. Default: 2,000. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -55,7 +55,7 @@ export function resolveSnapshot(
       timeoutMs: atLeast('shellSnapshot.timeoutMs', 1, timeoutMs),
       environment: () => rcEnvironment(shell),
       shell: shell.shell,
-      // It may be, or read, what commands have written: it gets no further than they do.
+      // In the sandbox of commands, since commands may have written the file, or one that it reads.
       sandboxWith: (directory) => showingPaths(shell, [directory, file]).sandbox,
       mayKeep: (name, declaration) => mayKeep(shell, name, declaration),
     },
@@ -63,7 +63,7 @@ export function resolveSnapshot(
   );
 }
 
-/** What is kept from commands, or set for them, is so too when an rc file sets it. */
+/** Returns whether a variable of the rc file is kept: not if the tool withholds or sets it for commands. */
 function mayKeep(
   { inheritEnv, scrub = SECRET_NAME_PATTERNS, defaults }: ShellSettings,
   name: string,
@@ -74,7 +74,7 @@ function mayKeep(
   return !compileNamePatterns(scrub).test(name) && !hasPassword(declaration);
 }
 
-/** That of commands, but nothing else is read, and no history written. */
+/** The environment of commands, but without `BASH_ENV`, and without a file for the history. */
 function rcEnvironment(shell: ShellSettings): string {
   const overrides = { ...shell.env, BASH_ENV: undefined, HISTFILE: '/dev/null' };
   return shellEnvironment('/', shell, momentOf(shell), overrides);

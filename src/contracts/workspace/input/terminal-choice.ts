@@ -1,16 +1,16 @@
 import type { TerminalUi } from '../../../terminal/ui.js';
 import type { WorkspaceInput } from './schema.js';
 
-/** Whether a command gets a terminal. */
+/** The choice between a terminal and pipes. */
 type TerminalChoice =
   | { readonly kind: 'terminal'; readonly ui: TerminalUi }
-  /** With what is said of it when one was asked for. */
+  /** The notice is present when a terminal was asked for. */
   | { readonly kind: 'pipes'; readonly notice?: string };
 
 /**
- * A terminal is for a person to look at and type into: without one there is none.
+ * Chooses whether a command gets a terminal, which makes sense only with a person to look at it.
  *
- * @param off The switch that keeps all commands on pipes.
+ * @param off The environment variable that keeps all commands on pipes, if it is set.
  */
 export function chooseTerminal(
   { pty, async }: Pick<WorkspaceInput, 'pty' | 'async'>,
@@ -24,7 +24,7 @@ export function chooseTerminal(
   return { kind: 'terminal', ui };
 }
 
-/** What is said when a terminal was asked for and there is none. */
+/** Says why a command has no terminal although one was asked for. */
 export function noTerminal(why: string): string {
   return `Run without a terminal (pty): ${why}.`;
 }

@@ -3,8 +3,8 @@ import type { ArtifactStore } from '../../../artifacts/store.js';
 import type { UrlRegistry } from '../../../urls/resolver.js';
 
 /**
- * The registry with the tool's own artifacts in it. The caller's stays as it is: two tools may share
- * one, and each has artifacts of its own. A resolver of the caller's for `artifact` comes first.
+ * Returns a registry that also resolves the tool's own artifacts. The caller's registry is not changed, since
+ * two tools may share it, each with artifacts of its own. The caller's resolver for `artifact` comes first.
  */
 export function withArtifacts(urls: UrlRegistry, store: ArtifactStore | undefined): UrlRegistry {
   if (store === undefined) return urls;

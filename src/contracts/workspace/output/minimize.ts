@@ -15,15 +15,15 @@ import { finishOutput, limitsToShow, type OutputSettings } from './show.js';
 /** The name under which the raw text of a shortened output is kept. */
 const ORIGINAL = 'bash-original';
 
-/** What the minimizer did to an output. */
+/** The minimizer's changes to an output. */
 export interface MinimizerReport {
-  /** What changed it, by name; `terminal`: escape sequences and redrawn lines went. */
+  /** Names of the filters that changed it; `terminal`: escape sequences and redrawn lines were removed. */
   readonly filters: readonly string[];
   /** Size of the output. */
   readonly inputBytes: number;
-  /** Size of what it became, before it was cut to what is shown. */
+  /** Size of the shortened output, before it is cut to what is shown. */
   readonly outputBytes: number;
-  /** Where the raw output is, as `artifact://ID`; absent when it could not be kept. */
+  /** Id of the artifact with the raw output (`artifact://ID`); absent when it could not be kept. */
   readonly artifactId?: string;
 }
 
@@ -33,14 +33,14 @@ interface ShortenedOutput {
   readonly report: MinimizerReport;
 }
 
-/** What became of an output when its command has ended. */
+/** An output after the end of its command: where it is kept, and its shortened version. */
 export interface EndedOutput {
   readonly kept: KeptOutput;
-  /** Undefined: it is shown as it is. */
+  /** Undefined: the output is shown as it is. */
   readonly shortened?: ShortenedOutput | undefined;
 }
 
-/** What the engine must keep of an output for it to be shown, or shortened first. */
+/** The limits of a capture that is shown, after the minimizer if there is one. */
 export function limitsToMinimize(
   minimizer: Minimizer | undefined,
   shown: OutputLimits,
@@ -49,8 +49,8 @@ export function limitsToMinimize(
 }
 
 /**
- * Shortens an output and keeps its raw bytes. Lines are left out of it only when all of it can be
- * read somewhere else.
+ * Shortens an output and keeps its raw bytes. Lines are left out only when the raw output can be read
+ * elsewhere.
  */
 export async function endOutput(
   result: MergedResult,
@@ -67,13 +67,13 @@ export async function endOutput(
   return { kept: raw, ...shorten(made, raw, result.output.total.bytes) };
 }
 
-/** Short output is in memory only, and as the exact bytes only if all of them were text. */
+/** Keeps a short output, which is only in memory; its exact bytes are known only if all of them were text. */
 async function keepShort(
   { artifacts, encoding }: OutputSettings,
   output: Capture,
 ): Promise<KeptOutput> {
   if (artifacts === undefined) return { kind: 'none' };
-  // As text it would be UTF-8, and be decoded anew when it is read.
+  // The text would be kept as UTF-8, and decoded by the other encoding when it is read.
   if (output.kind !== 'complete' || output.lossy || encoding !== undefined) {
     return { kind: 'failed', reason: 'its bytes are not all text' };
   }
@@ -97,7 +97,7 @@ function shorten(
   return { shortened: { version, report } };
 }
 
-/** How updates show the last output so far: all its lines, cleaned if there is a minimizer. */
+/** Options for updates, which show the last output with all its lines, cleaned if there is a minimizer. */
 export function updateOptions(
   minimizer: Minimizer | undefined,
   { tailBytes }: OutputLimits,

@@ -1,17 +1,17 @@
 import type { Counts } from '../../../engine/outcome.js';
 import { countLines, lastBytes } from '../../../support/text.js';
 
-/** Line numbers, the first and the last, counted from 1. */
+/** A range of lines, counted from 1. */
 export interface LineRange {
   /** Number of the first line. */
   readonly start: number;
   /** Number of the last line. */
   readonly end: number;
-  /** Of the line at the cut (the tail's first, the head's last) only a piece is shown. */
+  /** Set when only a piece is shown of the line at the cut: the tail's first, the head's last. */
   readonly partial?: true;
 }
 
-/** One end of an output as it is shown, and which lines it is. */
+/** One end of an output as it is shown, with its line numbers. */
 export interface Part {
   readonly text: string;
   readonly range: LineRange;
@@ -22,11 +22,11 @@ export interface Part {
 /** Sizes as the command printed them. */
 interface Piece {
   readonly bytes: number;
-  /** Of the whole line; undefined: its beginning was not kept. */
+  /** Bytes of the whole line; undefined: its beginning was not kept. */
   readonly lineBytes: number | undefined;
 }
 
-/** An output that is longer than may be shown, by its ends. */
+/** The ends of an output that is too long to be shown. */
 export interface CutOutput {
   readonly head: string;
   readonly tail: string;
@@ -36,7 +36,7 @@ export interface CutOutput {
   readonly lossy: boolean;
 }
 
-/** Bytes of a text as it was printed: what was no text is one byte, and three as it is shown. */
+/** Returns the bytes of a text as it was printed: an invalid byte was one, and is three as it is shown. */
 export function printedBytes(text: string, lossy: boolean): number {
   const bytes = Buffer.byteLength(text, 'utf8');
   if (!lossy) return bytes;
@@ -46,17 +46,17 @@ export function printedBytes(text: string, lossy: boolean): number {
 }
 
 /**
- * The end of an output: whole lines, as many as fit. When they would leave more than half of the room
- * empty, it is filled with the end of the line before them.
+ * Takes the end of an output: as many whole lines as fit. If they leave more than half of the room empty, it
+ * is filled with the end of the line before them.
  *
- * @param output Its tail has one byte more than fits, by which one sees where a line begins.
+ * @param output The output, whose tail has one byte more than fits, which shows whether a line begins there.
  */
 export function endPart(output: CutOutput, maxBytes: number): Part {
   const { tail, total, lossy } = output;
   const whole = tail.slice(tail.indexOf('\n') + 1 || tail.length);
   if (fillsHalf(whole, maxBytes)) return { text: whole, range: rangeOf(whole, total.lines) };
   const text = lastBytes(tail, maxBytes);
-  // It begins at the beginning of a line, before which nothing else was kept.
+  // The text begins at the beginning of a line, and the capture has nothing before it.
   if (text === whole || text === `\n${whole}`) {
     return { text: whole, range: rangeOf(whole, total.lines) };
   }
@@ -70,7 +70,7 @@ export function endPart(output: CutOutput, maxBytes: number): Part {
   };
 }
 
-/** Exact for the last line, and for the first, which has all that is not of the others. */
+/** Returns the length of a line: known for the last one, and for the first, as the total minus the others. */
 function lineLength(
   { total, lastLineBytes, lossy }: CutOutput,
   { start, end }: LineRange,
@@ -81,7 +81,7 @@ function lineLength(
   return total.bytes - printedBytes(text.slice(text.indexOf('\n')), lossy);
 }
 
-/** The beginning of an output, likewise. */
+/** Takes the beginning of an output, likewise. */
 export function beginPart({ head, lossy }: CutOutput, maxBytes: number): Part {
   const lineEnd = head.lastIndexOf('\n') + 1;
   const whole = head.slice(0, lineEnd);

@@ -25,14 +25,14 @@ import { type ShownOutput, showCapture, type Truncation, type WholeOutput } from
 
 /** A command in the background. */
 export interface AsyncDetails {
-  /** Whether it runs, or how it has ended. */
+  /** Whether the command runs, or how it has ended. */
   readonly state: TaskResult | 'running';
-  /** Its id: `bg_1`, … */
+  /** The id of the job: `bg_1`, … */
   readonly jobId: string;
   readonly type: 'bash';
 }
 
-/** What is said of a job in details. */
+/** Makes the details of a job. */
 export function asyncDetails(jobId: string, state: AsyncDetails['state']): AsyncDetails {
   return { state, jobId, type: 'bash' };
 }
@@ -47,19 +47,19 @@ export interface WorkspaceDetails {
   wallTimeMs?: number;
   /** The background job that the call became. */
   async?: AsyncDetails;
-  /** The client's terminal that it ran in, if it did. */
+  /** The id of the client's terminal in which the command ran. */
   terminalId?: string;
-  /** The client's terminal has dropped the beginning of the output; nobody knows how much. */
+  /** Set when the client's terminal has dropped the beginning of the output, of unknown length. */
   terminalTruncated?: true;
-  /** Present when it is not 0. */
+  /** The exit code; present when it is not 0. */
   exitCode?: number;
   /** Processes that still run; present when there are any. */
   background?: readonly BackgroundProcess[];
-  /** Present when the output is not shown as it is: `truncation` of a cut one, `minimizer` of a shortened one. */
+  /** Facts about an output that is not shown as it is: `truncation` if cut, `minimizer` if shortened. */
   meta?: { truncation?: Truncation; minimizer?: MinimizerReport };
-  /** Why the whole output was not kept; present when it should have been. */
+  /** Why the whole output could not be kept. */
   artifactError?: string;
-  /** All that is known of the command; absent while it runs in the background. */
+  /** The receipt of the command; absent while it runs in the background. */
   receipt?: Receipt;
 }
 
@@ -69,15 +69,15 @@ interface AnsweredOutput extends EndedOutput {
   readonly receipt: Receipt;
 }
 
-/** What else there is to say of a command. */
+/** Further facts for a result. */
 interface ResultExtras {
-  /** Why it did not run in the way that was asked for. */
+  /** Why the command did not run in the way that was asked for. */
   readonly notice?: string | undefined;
-  /** A person has ended it. */
+  /** Whether a person has ended the command. */
   readonly dismissed?: boolean;
 }
 
-/** What of the output is shown, and what is said of the rest. */
+/** Makes the shown output, and the lines about the rest. */
 export function shownOutput(
   result: MergedResult,
   settings: WorkspaceSettings,
@@ -88,7 +88,7 @@ export function shownOutput(
   return result.output.lossy ? showLossy(shown, result, kept) : shown;
 }
 
-/** Only what was spilled has the exact bytes: what was kept of the memory is text. */
+/** Makes a lossy output readable. Only a spill file has the exact bytes; from memory, text is kept. */
 function showLossy(shown: ShownOutput, result: MergedResult, kept: KeptOutput): ShownOutput {
   const hasBytes = result.spill !== undefined && kept.kind === 'kept';
   const place = hasBytes ? placeNotice(`artifact://${kept.artifact.id}`, kept) : undefined;
@@ -105,9 +105,9 @@ function showLossy(shown: ShownOutput, result: MergedResult, kept: KeptOutput): 
 }
 
 /**
- * The receipt of a command that ended.
+ * Makes the receipt of a command that ended.
  *
- * @param environment Its environment block.
+ * @param environment The environment block of the command.
  */
 export function workspaceReceipt(
   result: MergedResult,
@@ -135,10 +135,10 @@ function keptReceipt({
 }
 
 /**
- * The contract's answer to a command that ended.
+ * Makes the answer about a command that ended.
  *
- * @throws {ToolError} It timed out, ended without an exit code, or a person has ended it.
- * @throws {ToolAbortError} It was cancelled.
+ * @throws {ToolError} The command timed out, ended without an exit code, or was ended by a person.
+ * @throws {ToolAbortError} The call was cancelled.
  */
 export function workspaceResult(
   result: MergedResult,
@@ -169,7 +169,7 @@ export function workspaceResult(
   throw unfinished(outcome, printed, notices, details, settings);
 }
 
-/** Where a shortened output can be read as the command printed it. */
+/** Says where a shortened output can be read as it was printed. */
 function rawOutputNotice(report: MinimizerReport | undefined): string | undefined {
   if (report?.artifactId === undefined) return undefined;
   return `[raw output: artifact://${report.artifactId}]`;
@@ -180,7 +180,7 @@ function wholeOutput(kept: KeptOutput): WholeOutput | undefined {
   return { artifactId: kept.artifact.id, ...(!kept.complete && { firstBytes: kept.bytes }) };
 }
 
-/** The answer for a command that ended by itself. */
+/** Makes the answer about a command that ended by itself. */
 export function exitedResult(
   printed: string,
   notices: readonly (string | undefined)[],
@@ -199,12 +199,12 @@ export function exitedResult(
   };
 }
 
-/** How a command ended that did not by itself. */
+/** The outcome of a command that did not end by itself. */
 type Unfinished =
   | { readonly kind: 'timedOut' | 'cancelled' | 'unknown' }
   | (Outcome & { kind: 'signaled' });
 
-/** The error for a command that did not end by itself. */
+/** Makes the error about a command that did not end by itself. */
 export function unfinished(
   outcome: Unfinished,
   output: string,
@@ -251,7 +251,7 @@ function workspaceDetails(
   return details;
 }
 
-/** The line that tells a model that it got another timeout than it asked for, if it did. */
+/** Says that the command has another timeout than the model has asked for, if that is so. */
 export function clampNotice(timeout: Timeout, limits: TimeoutLimits): string | undefined {
   if (timeout.requestedSeconds === undefined) return undefined;
   return (
@@ -260,7 +260,7 @@ export function clampNotice(timeout: Timeout, limits: TimeoutLimits): string | u
   );
 }
 
-/** What details say of the timeout. */
+/** Makes the details about the timeout. */
 export function timeoutDetails({ seconds, requestedSeconds }: Timeout): WorkspaceDetails {
   const details: WorkspaceDetails = { timeoutSeconds: seconds };
   if (requestedSeconds !== undefined) details.requestedTimeoutSeconds = requestedSeconds;

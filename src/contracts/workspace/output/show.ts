@@ -21,9 +21,9 @@ import {
   printedBytes,
 } from './parts.js';
 
-/** What was left out of the shown output. */
+/** Facts about an output of which a part is not shown. */
 export interface Truncation {
-  /** Which part is shown: the `tail`, or head and tail without the `middle`. */
+  /** The shown part: the `tail`, or head and tail without the `middle`. */
   readonly direction: 'tail' | 'middle';
   readonly truncatedBy: 'bytes';
   /** Lines of the whole output. */
@@ -38,14 +38,14 @@ export interface Truncation {
   readonly shownRange: LineRange;
   /** Lines shown of the beginning, with direction `middle`. */
   readonly headRange?: LineRange;
-  /** Where all of the output is, as `artifact://ID`, when it was kept. */
+  /** Id of the artifact with the whole output (`artifact://ID`), when it was kept. */
   readonly artifactId?: string;
 }
 
-/** Where all of a cut output can be read. */
+/** The artifact with the whole of a cut output. */
 export interface WholeOutput {
   readonly artifactId: string;
-  /** Only so many bytes, the first, are there; absent when it is all of them. */
+  /** The number of bytes that were kept, the first ones; absent when all were kept. */
   readonly firstBytes?: number;
 }
 
@@ -55,25 +55,25 @@ export interface ShownOutput {
   /** The pieces of `text`, when the middle is missing. */
   readonly parts?: { readonly head: string; readonly marker: string; readonly tail: string };
   /**
-   * One line about what is not shown, and its figures; absent when all is shown. Without the line,
-   * `text` says it.
+   * One line about what is not shown, and its figures; absent when all is shown. Without the line, `text`
+   * says it.
    */
   readonly cut?: { readonly notice?: string; readonly truncation: Truncation };
-  /** One line about what is not text; absent when all is. */
+  /** One line about bytes that are no text; absent when there are none. */
   readonly lossy?: string;
-  /** Lines that are no text are left out. */
+  /** Whether lines that are no text are left out. */
   readonly unreadable?: boolean;
 }
 
 /**
- * What the engine must keep for {@link showCapture}: besides what is shown, a final newline, which
- * does not count, and one byte by which one sees whether the tail begins at the beginning of a line.
+ * The limits of a capture for {@link showCapture}: besides the shown bytes a final newline, which does not
+ * count, and one byte that shows whether the tail begins at the beginning of a line.
  */
 export function limitsToShow(limits: OutputLimits): OutputLimits {
   return { headBytes: limits.headBytes, tailBytes: limits.tailBytes + 2 };
 }
 
-/** Whether a capture fits as text, whatever its bytes were: not text takes three times the room. */
+/** Returns whether a capture fits as text: an invalid byte takes three bytes as text. */
 function isShownWhole(capture: Capture, limits: OutputLimits): boolean {
   if (capture.kind === 'cut') return false;
   const { text, total, lossy } = capture;
@@ -82,8 +82,8 @@ function isShownWhole(capture: Capture, limits: OutputLimits): boolean {
 }
 
 /**
- * The text to show for a capture made with {@link limitsToShow} or larger ones: whole lines, as many
- * as fit, and a piece of a line where whole ones leave most of the room empty.
+ * Makes the shown text of a capture with {@link limitsToShow} or larger limits: as many whole lines as fit,
+ * and a piece of a line where whole ones leave most of the room empty.
  */
 export function showCapture(
   capture: Capture,
@@ -108,10 +108,10 @@ function itself({ lines, bytes }: Counts): Origin {
   return { lines, bytes, lineNumber: (line) => line };
 }
 
-/** So many lines are suggested at once: about as much as is shown. */
+/** Lines in a suggested command: about as much as is shown at once. */
 const SUGGESTED_LINES = 200;
 
-/** Where the rest is, and a command that shows some of what is missing. */
+/** Says where the rest is, with a command that shows a part of it. */
 function readHint(
   { artifactId, firstBytes: kept }: WholeOutput,
   { headRange, shownRange }: Truncation,
@@ -120,14 +120,14 @@ function readHint(
   const what = kept === undefined ? 'full output' : `its first ${formatSize(kept)}`;
   const missing = (headRange?.end ?? 0) + 1;
   const end = shownRange.start - 1;
-  // Of what was not kept whole, only the beginning is sure to be there.
+  // When the output was not kept whole, only its beginning is certain to be there.
   const first = kept === undefined ? Math.max(missing, end - SUGGESTED_LINES + 1) : missing;
   const last = Math.min(end, first + SUGGESTED_LINES - 1);
   const command = first <= last ? `sed -n ${first},${last}p ${url}` : `head -c 40000 ${url}`;
   return `Read ${url} for ${what}: ${command}`;
 }
 
-/** The ends that may be shown; more may have been captured. */
+/** Cuts a capture, which may have more, to the ends that may be shown. */
 function cutTo(capture: Capture, limits: OutputLimits): CutOutput {
   const { total, lossy } = capture;
   const [first, last] =
@@ -145,7 +145,7 @@ function lengthOfLastLine(text: string, lossy: boolean): number {
   return printedBytes(whole.slice(whole.lastIndexOf('\n') + 1), lossy);
 }
 
-/** The final newline goes when the answer is made, so it takes none of the room. */
+/** Returns the room for the end. A final newline takes none, since the answer drops it. */
 function roomAtEnd(tail: string, { tailBytes }: OutputLimits): number {
   return tailBytes + (tail.endsWith('\n') ? 1 : 0);
 }
@@ -228,7 +228,7 @@ function showEnds(
   return { text: parts.head + parts.marker + parts.tail, parts, cut: { notice, truncation } };
 }
 
-/** `lines 1-2`, `lines 1-2 (of line 2 the first 19.5KB)`, or `the first 19.5KB of line 1`. */
+/** Describes a part: `lines 1-2`, `lines 1-2 (of line 2 the first 19.5KB)`, `the first 19.5KB of line 1`. */
 function describe({ piece }: Part, range: LineRange, which: 'first' | 'last'): string {
   const lines = `lines ${formatRange(range)}`;
   if (piece === undefined) return lines;
@@ -238,14 +238,14 @@ function describe({ piece }: Part, range: LineRange, which: 'first' | 'last'): s
   return `${lines} (of line ${line}${ofLine(piece)} the ${which} ${size})`;
 }
 
-/** Without a count of lines when only pieces of lines are missing. */
+/** Makes the line in place of the middle, without a count of lines if only pieces of lines are missing. */
 function elisionMarker(lines: number, bytes: number): string {
   const size = formatSize(bytes);
   if (lines <= 0) return `[… ${size} elided …]`;
   return `[… ${formatCount(lines)} ${lines === 1 ? 'line' : 'lines'} elided (${size}) …]`;
 }
 
-/** Lines of the text as lines of the output that it was made of. */
+/** Converts line numbers of a shortened text to those of the original output. */
 function rangeIn({ lineNumber }: Origin, { start, end, partial }: LineRange): LineRange {
   const first = lineNumber(start);
   const range = { start: first, end: Math.max(first, lineNumber(end + 1) - 1) };
@@ -256,20 +256,20 @@ function formatRange(range: LineRange): string {
   return `${range.start}-${range.end}`;
 }
 
-/** What a tool does with outputs. */
+/** Settings for outputs. */
 export interface OutputSettings {
-  /** How much of one is shown. */
+  /** How much of an output is shown. */
   readonly output: OutputLimits;
   readonly minimizer: Minimizer | undefined;
   /** Undefined: outputs are not kept. */
   readonly artifacts: ArtifactStore | undefined;
-  /** That of what commands print; undefined: UTF-8. */
+  /** The encoding of commands' output; undefined: UTF-8. */
   readonly encoding: string | undefined;
 }
 
 /**
- * Keeps an output that is not shown whole. What was not text may have been short enough as it was
- * printed, so that no file was made, and is too long as it is shown: that text is kept.
+ * Keeps an output that is not shown whole. Output with invalid bytes may be too short for a file to be made,
+ * and too long as text: then the text is kept.
  */
 export async function finishOutput(
   result: MergedResult,

@@ -5,7 +5,7 @@ import type { ClientResult } from '../../../terminal/client-terminal.js';
 import type { Timeout } from '../input/prepare.js';
 import { captureText } from './text-capture.js';
 
-/** What the client has left open; a line each. */
+/** Says what the client has left open, in one line each. */
 export function troublesOf({ stale, mayStillRun }: ClientResult): readonly string[] {
   return [
     ...(stale ? ['The client did not show the end of the output.'] : []),
@@ -14,10 +14,10 @@ export function troublesOf({ stale, mayStillRun }: ClientResult): readonly strin
 }
 
 /**
- * The receipt of a command in a client's terminal: as much as the client tells.
+ * Makes the receipt of a command in a client's terminal, as far as the client reports it.
  *
- * @param isCut Not all that the client has shown is in the answer.
- * @param signal The caller's.
+ * @param isCut Whether a part of the client's output is not in the answer.
+ * @param signal The caller's signal.
  */
 export function clientReceipt(
   result: ClientResult,
@@ -48,7 +48,7 @@ function toOutcome(
       return outcome;
     case 'signaled': {
       const number = signalNumber(outcome.signal);
-      // What is no signal's name says nothing.
+      // An unknown name of a signal says nothing.
       if (number === undefined) return { kind: 'unknown' };
       return { kind: 'signaled', signal: signalName(number) };
     }

@@ -26,14 +26,14 @@ import { captureText } from './text-capture.js';
 
 type Answer = ToolResult<WorkspaceDetails>;
 
-/** What stands for the exit code of a command that a signal ended: the client tells no more. */
+/** The exit code that is reported for a command that a signal ended; the client does not say which. */
 const SIGNALED_EXIT_CODE = 137;
 
 /**
  * Runs a command in a terminal of the client.
  *
- * @throws {ToolError} The client gave no terminal; it timed out or ended without a status.
- * @throws {ToolAbortError} It was cancelled.
+ * @throws {ToolError} The client gave no terminal, or the command timed out or ended without a status.
+ * @throws {ToolAbortError} The call was cancelled.
  */
 export async function runInClientTerminal(
   terminals: ClientTerminals,
@@ -46,7 +46,7 @@ export async function runInClientTerminal(
   try {
     const result = await terminals.run(
       {
-        // A snapshot is of this machine's shell, and not for the user's eyes.
+        // Without the snapshot, which belongs to a shell of this machine and would be visible to the user.
         text: withPrefix(command.command, settings.commandPrefix),
         cwd: command.cwd,
         env: clientEnvironment(command, settings),
@@ -67,8 +67,8 @@ export async function runInClientTerminal(
 }
 
 /**
- * The client adds its own environment: it may be another machine's, and the host's is nobody's
- * business there. A variable that is to be removed cannot be; it is just not sent.
+ * Makes the variables for the client, which adds its own environment. The host's variables are not sent, since
+ * the client may run on another machine. A variable cannot be removed there; it is just not sent.
  */
 function clientEnvironment(
   { cwd, variables }: PreparedCommand,
@@ -81,7 +81,7 @@ function clientEnvironment(
   return env;
 }
 
-/** @throws {ToolError | ToolAbortError} It did not end by itself. */
+/** @throws {ToolError | ToolAbortError} The command did not end by itself. */
 function clientResult(
   result: ClientResult,
   { timeout, notice }: PreparedCommand,
@@ -130,18 +130,18 @@ function showScreen({ output, truncated }: ClientResult, limits: OutputLimits): 
     const { text, cut } = showCapture(captureText(output, limitsToShow(limits)), limits);
     return { text, ...cut };
   }
-  // How much the client has dropped, nobody knows; so there are no line numbers either.
+  // The amount that the client has dropped is not known, so there are no line numbers.
   const text = lastBytes(output, limits.headBytes + limits.tailBytes);
   const size = formatSize(Buffer.byteLength(text));
   return { text, notice: `[Showing the last ${size}; the client's terminal keeps no more]` };
 }
 
-/** A name that the client gives, for a line of the answer. */
+/** Returns a signal's name from the client, if it is one word. */
 function oneWord(signal: string): string {
   return /^[\w+-]{1,32}$/.test(signal) ? signal : 'a signal';
 }
 
-/** The updates of a command whose output is looked at now and then. */
+/** The updates of a command from a terminal that is polled. */
 class ScreenUpdates implements ClientWatcher {
   readonly #onUpdate: Listener<ToolResult<Partial<WorkspaceDetails>>>;
   readonly #onOutput: Listener<OutputChunk>;
@@ -156,7 +156,7 @@ class ScreenUpdates implements ClientWatcher {
     this.#maxBytes = maxBytes;
   }
 
-  /** The first update comes now: a runtime may show the terminal only until it is released. */
+  /** Sends the first update at once, since a runtime can show the terminal only until it is released. */
   created(terminalId: string): void {
     this.#terminalId = terminalId;
     this.#emit('');
@@ -175,10 +175,10 @@ class ScreenUpdates implements ClientWatcher {
   }
 
   #tellNew(output: string, truncated: boolean): void {
-    // Once the beginning goes, what is new is a guess.
+    // When the beginning has been dropped, the new part cannot be determined.
     if (truncated || !output.startsWith(this.#told)) this.#onOutput.stop();
     let end = output.length;
-    // The client may have read the half of a character.
+    // The client may have read a part of a character.
     while (end > 0 && output[end - 1] === '\uFFFD') end -= 1;
     const text = output.slice(this.#told.length, end);
     if (text === '') return;

@@ -22,13 +22,13 @@ import {
 } from '../output/result.js';
 import { finishOutput, limitsToShow, type ShownOutput } from '../output/show.js';
 
-/** A command's overlay, or why there is none. */
+/** A command's overlay, or a line about why there is none. */
 type OpenedConsole = Console | { readonly notice: string };
 
 /**
- * Opens the overlay for a command; its interface may fail, or take longer than the command may.
+ * Opens the overlay for a command. The user interface may fail, or take longer than the command's timeout.
  *
- * @throws {ToolAbortError} It was cancelled meanwhile.
+ * @throws {ToolAbortError} The call was cancelled meanwhile.
  */
 export async function openConsole(
   ui: TerminalUi,
@@ -40,7 +40,7 @@ export async function openConsole(
     const within = withinTime(opening, timeout.seconds * 1000, 'it took too long');
     return await unlessAborted(within, signal, disposal);
   } catch (error) {
-    // If it does open, nobody wants it any more.
+    // A console that opens later is closed.
     opening.then(
       (late) => late.close(),
       () => {},
@@ -54,11 +54,11 @@ export async function openConsole(
 }
 
 /**
- * Runs a command in its overlay to its end, and closes that.
+ * Runs a command in its overlay to its end, and closes the overlay.
  *
- * @throws {ToolError} It timed out, ended without an exit code, or was ended from the console.
- * @throws {ToolAbortError} It was cancelled.
- * @throws {LaunchError} It could not be started.
+ * @throws {ToolError} The command timed out, ended without an exit code, or was ended from the console.
+ * @throws {ToolAbortError} The call was cancelled.
+ * @throws {LaunchError} The command could not be started.
  */
 export async function runInOverlay(
   console: Console,
@@ -101,7 +101,7 @@ async function runIn(
   }
 }
 
-/** What is shown as a person would have read it; the figures stay those of the output itself. */
+/** Converts the shown output to what a terminal would display; the figures stay those of the raw output. */
 async function readable(
   shown: ShownOutput,
   size: TerminalSize,
@@ -112,7 +112,7 @@ async function readable(
   return { ...shown, text: lastLines(text, 2 * (output.headBytes + output.tailBytes)) };
 }
 
-/** The end of a text: a few bytes can ask for a screen full of blanks. */
+/** Returns the end of a text, since a few bytes of output can draw a screen full of blanks. */
 function lastLines(text: string, mostBytes: number): string {
   const last = lastBytes(text, mostBytes);
   if (last.length === text.length) return text;

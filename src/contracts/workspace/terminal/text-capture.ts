@@ -2,7 +2,7 @@ import type { Capture, Counts } from '../../../engine/outcome.js';
 import type { OutputLimits } from '../../../options/command-options.js';
 import { firstBytes, lastBytes } from '../../../support/text.js';
 
-/** The capture that the engine would have made of a text that came whole, by another way. */
+/** Makes the capture that the engine would have made of a text. */
 export function captureText(text: string, { headBytes, tailBytes }: OutputLimits): Capture {
   const total = countText(text);
   if (total.bytes <= headBytes + tailBytes) return { kind: 'complete', text, total, lossy: false };
