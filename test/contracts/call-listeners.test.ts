@@ -36,7 +36,7 @@ test('updates have the last output, and a listener to output gets all of it', ()
   listeners.stop();
 });
 
-test('a call that has been answered gets updates that say whose they are, and an end', () => {
+test('updates after the answer carry details of their job, and there is a last one', () => {
   const { call, updates, output } = heard();
   const listeners = new CallListeners<Details>(call);
   listeners.answered({ job: 'bg_1' });
@@ -59,7 +59,7 @@ test('nothing is heard after the end', () => {
   expect([updates, output]).toEqual([[], []]);
 });
 
-test('the tail is kept for those who ask, with or without updates', () => {
+test('the tail is kept on request, with or without updates', () => {
   const listeners = new CallListeners<Details>({}, { keepsTail: true });
   listeners.tell(chunk('one '));
   listeners.tell(chunk('two'));

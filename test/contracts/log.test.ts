@@ -156,7 +156,7 @@ test('a command that an interceptor keeps away is noted with what the model was 
   expect(entries).toMatchObject([{ error: (refused as Error).message }]);
 });
 
-test('a task of session is noted when it has ended, whether anybody asks for it or not', async () => {
+test('a task of session is noted when it has ended, even if no call asks for it', async () => {
   const { tool, entries } = noting({ contract: 'session', cwd: '/' });
   await tool.execute({ command: 'sleep 0.2; echo one; exit 4', run_in_background: true });
   expect(entries).toEqual([]);

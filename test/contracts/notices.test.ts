@@ -24,7 +24,7 @@ test('wall time has two decimals', () => {
   expect(wallTimeNotice(61_005)).toBe('Wall time: 61.01 seconds');
 });
 
-test('nothing is said of nothing', () => {
+test('a command without processes left has no notice about them', () => {
   expect(backgroundNotice([])).toBeUndefined();
 });
 

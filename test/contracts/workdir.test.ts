@@ -48,7 +48,7 @@ test('a file is no directory', async () => {
   );
 });
 
-test('what cannot be looked at says why', async () => {
+test('a directory that cannot be examined says why', async () => {
   const long = 'x'.repeat(300);
   await expect(resolveIn(long)).rejects.toThrow(
     `Working directory cannot be used: ${join(base, long)} (ENAMETOOLONG)`,

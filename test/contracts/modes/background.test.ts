@@ -56,7 +56,7 @@ test('at its limit it is ended like any command, and the line says so', async ()
   expect(sleeping(331)).toEqual([]);
 });
 
-test('D7: of an output over the limit the beginning is kept, and it is said how much is not', async () => {
+test('D7: the beginning of an output over the limit is kept, and the size of the rest is said', async () => {
   const tool = makeTool({ maxBackgroundBytes: 1000 });
   const started = await background.start(tool, 'yes | head -c 300000; sleep 2; echo late; exit 3');
   await eventually(() => expect(statSync(started.outputFile).size).toBe(1000));
@@ -136,7 +136,7 @@ test('outputs go a week after the latest end that their commands can have had', 
   expect(days).toBeLessThan(8.01);
 });
 
-test('L4: what still runs keeps its file, whatever the clock says', async () => {
+test('L4: a running command keeps its file, even when the clock jumps', async () => {
   // Not noted for the end of the test, when a clean-up that began here may take what has ended.
   const begin = async (command: string) =>
     backgroundIn(textOf(await makeTool().execute({ command, mode: 'background' })));
@@ -158,7 +158,7 @@ test('L4: what still runs keeps its file, whatever the clock says', async () => 
   await eventually(() => expect(isGone(started.pid)).toBe(true));
 });
 
-test('L8: what is to be removed is removed beside the start of a command, some at a time', async () => {
+test('L8: old files are removed during the start of a command, a few at a time', async () => {
   const second = Math.floor(Date.now() / 1000) - 10;
   const old = Array.from({ length: 300 }, (_, index) => `background-${second}-${index}`);
   for (const name of old) mkdirSync(join(home(), name), { recursive: true, mode: 0o700 });

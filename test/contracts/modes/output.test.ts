@@ -36,7 +36,7 @@ test('output within the limit is returned as it is, longer output by its ends', 
   );
 });
 
-test('what is returned never exceeds the limit and a title', () => {
+test('the returned text never exceeds the limit and a title', () => {
   fc.assert(
     fc.property(anyText, anyLimits, (text, limits) => {
       const shown = snipOutput(captureOf(text, limitsToSnip(limits)), limits);

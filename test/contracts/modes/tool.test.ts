@@ -50,7 +50,7 @@ test('a process that goes on is named under the output, and how to stop it', asy
   expect(lives(pid)).toBe(true);
 });
 
-test('what is left of commands that were waited for ends when the tool is disposed of', async () => {
+test('processes that foreground commands left end when the tool is disposed of', async () => {
   const tool = makeTool();
   await tool.execute({ command: `setsid ${longSleep(321)} >/dev/null 2>&1 &` });
   await eventually(() => expect(sleeping(321)).toHaveLength(1));

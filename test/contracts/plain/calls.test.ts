@@ -60,7 +60,7 @@ test('disposing at once starts nothing', async () => {
   expect(await call).toBeInstanceOf(ToolAbortError);
 });
 
-test('what a command leaves running is in the details, and ends with the tool', async () => {
+test('processes that a command leaves are in the details, and end with the tool', async () => {
   const tool = makeTool();
   const result = await tool.execute({ command: `${longSleep(62)} >/dev/null 2>&1 & echo $!` });
   expect(result.structured).toMatchObject({ exitCode: 0 });

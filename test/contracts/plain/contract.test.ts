@@ -205,7 +205,7 @@ describe('Environment', () => {
     }
   });
 
-  test('settings for programs that nobody watches come when the tool is told so', async () => {
+  test('settings for non-interactive programs are set when the option asks for them', async () => {
     const tool = makeTool({ nonInteractive: true, inheritEnv: 'none' });
     expect(await answerOf(tool, 'echo $PAGER $CI')).toMatchObject({ stdout: 'cat true\n' });
   });

@@ -111,7 +111,7 @@ test('languages in which bash tells it', () => {
   }
 });
 
-test('whatever is on stderr, it is looked at without harm, and only 126 and 127 mean it', () => {
+test('any text on stderr is examined without harm, and only after exit codes 126 and 127', () => {
   const line = fc.oneof(
     fc.string(),
     fc.constantFrom('bash: line 1: x: command not found', 'bash: line', ': 1: ', 'a:'.repeat(5000)),

@@ -116,7 +116,7 @@ test('every structured answer is as the output schemas say', async () => {
   }
 });
 
-test('what is said beside the streams is in the structured answer too', async () => {
+test('notices beside the streams are in the structured answer, too', async () => {
   const tool = newSession();
   const left = await data(tool, `${longSleep(306)} &`, { timeout: 900_000 });
   expect(left.notices).toEqual([
@@ -185,7 +185,7 @@ test('a listener that throws harms no call', async () => {
   warned.mockRestore();
 });
 
-test('nobody is told anything after the answer', async () => {
+test('no listener is called after the answer', async () => {
   const heard: string[] = [];
   const onOutput = ({ text }: { text: string }) => void heard.push(text);
   const onUpdate = () => void heard.push('update');
@@ -213,7 +213,7 @@ test('disposing of the tool cancels what runs, and refuses what comes', async ()
   expect(await failureOf(tool.execute({ command: 'true' }))).toMatchObject({ kind: 'disposed' });
 });
 
-test('what a command leaves running is named, goes on, and ends with the tool', async () => {
+test('processes that a command leaves are named, go on, and end with the tool', async () => {
   const tool = newSession();
   const answer = await tool.execute({ command: `${longSleep(307)} & echo done` });
   expect(answer.structured).toMatchObject({ stdout: 'done\n', exit_code: 0 });

@@ -205,7 +205,7 @@ test('a child in the background that prints later adds nothing to a later answer
   expect(await pwd(tool)).toBe('/usr\n');
 });
 
-test('nothing but the directory lasts', async () => {
+test('only the directory lasts', async () => {
   const tool = newSession();
   await data(tool, 'X=1; export Y=2; f() { :; }; alias a=ls; set -f; umask 0777; ulimit -n 50');
   const seen = await data(tool, 'echo "$X$Y"; type f a 2>&1; echo $-; umask; ulimit -n');

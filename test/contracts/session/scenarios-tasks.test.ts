@@ -118,7 +118,7 @@ test('Scenario: Task completed cleanup', async () => {
   expect(textOf(again)).toContain(`Task not found: ${id}`);
 });
 
-test('of two who read a completed task at once, one gets it', async () => {
+test('of two calls that read a completed task at once, one gets the output', async () => {
   const tool = newSession();
   const id = await startTask(tool, 'echo once');
   await sleep(500);
@@ -175,7 +175,7 @@ test('the output of a task is bounded while it runs and counted to the end', asy
   });
 });
 
-test('of tasks that nobody asks for, the oldest are forgotten', async () => {
+test('of ended tasks that were never asked for, the oldest are forgotten', async () => {
   const tool = newSession({ maxEndedTasks: 2 });
   const ids: string[] = [];
   for (const name of ['a', 'b', 'c']) {

@@ -68,7 +68,7 @@ test('an owner of no lifetime is refused', () => {
   expect(() => newSession({ taskLifetime: lifetime })).toThrow(/^taskLifetime: expected 'tool'/);
 });
 
-test('what outlives its host is not to have limits that the host keeps', () => {
+test('a command that outlives its host must not have limits that the host enforces', () => {
   const options = { taskLifetime: 'detached', limits: { cpuSeconds: 5 } } as const;
   expect(() => newSession(options)).toThrow(
     /^taskLifetime: expected 'tool' or 'host' beside limits/,

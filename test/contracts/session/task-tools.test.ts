@@ -34,7 +34,7 @@ test('B9: a task is ended, with all that it has started, and returned', async ()
   expect(await say(tool.killTask, { task_id: id })).toContain(`Task not found: ${id}`);
 });
 
-test('B9: what is new is told, also past what is shown of all', async () => {
+test('B9: new output is shown, even beyond the limit of the whole', async () => {
   const tool = newSession({ maxCharacters: 10 });
   const id = await startTalk(tool, 'seq 1000; read -r x; echo $x; sleep 60');
   const first = await say(tool.taskOutput, { task_id: id, line: '1000' });
@@ -115,7 +115,7 @@ test('waiting: for a port, for silence, for the end, and no longer than it is to
   );
 });
 
-test('what cannot be written to says why', async () => {
+test('a task that cannot be written to says why', async () => {
   const tool = newSession();
   const id = await startTask(tool, 'sleep 60');
   expect(await failureOf(tool.writeTask.execute({ task_id: id, text: 'x' }))).toMatchObject({

@@ -102,7 +102,7 @@ describe.each(CONTRACT_NAMES)('stream() of a tool of the contract %s', (contract
   });
 });
 
-test('of output that nobody takes the newest waits, and how much is missing is told', async () => {
+test('of output that is not taken the newest waits, and the size of the missing part is told', async () => {
   const tool = keep(createBashTool({ contract: 'workspace', cwd: folder.path }));
   const total = 4 * 1024 * 1024;
   const events = tool.stream({

@@ -55,7 +55,7 @@ test('a console that does not open while the command may run is done without', a
   expect(answer).toContain('(pty): the console could not be opened (it took too long).');
 });
 
-test('a console that opens when nobody wants it any more is closed', async () => {
+test('a console that opens after its call has ended is closed', async () => {
   const late = new FakeUi();
   const stop = new AbortController();
   let open = (): void => {};
@@ -75,7 +75,7 @@ test('a console that opens when nobody wants it any more is closed', async () =>
   await expect.poll(() => late.closed).toBe(1);
 });
 
-test('what is no overlay is no reason not to run the command', async () => {
+test('an invalid overlay does not keep the command from running', async () => {
   const ui = { openConsole: () => ({}) } as unknown as TerminalUi;
   const answer = await answerTo(makeTool({ ui }), { command: 'echo piped', pty: true });
   expect(answer).toContain('piped\n');

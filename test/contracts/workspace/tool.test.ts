@@ -131,7 +131,7 @@ test('B12: a command that a signal kills has no exit code, which is said in one 
   });
 });
 
-test('what still runs is named, with a way to stop it that works', async () => {
+test('processes that still run are named, with a working command to stop them', async () => {
   const tool = makeTool();
   const result = await tool.execute({ command: 'sleep 300 & echo started' });
   const [, pid, group] =

@@ -78,7 +78,7 @@ describe('a call that has run is told as one, and runs once, whatever it keeps o
     expect(await data(tool, 'cat g; rm g')).toMatchObject({ stdout: 'SIDE\n' });
   });
 
-  test('what was printed before and after is all there, in either stream', async () => {
+  test('output from before and after is complete, in both streams', async () => {
     const tool = newTool();
     const command =
       'echo a; echo b >&2; exec 3>&1 4>&2 >/dev/null 2>&1; echo c >&3; echo d >&4; echo lost';

@@ -203,7 +203,7 @@ test('a start-up file of the caller is read once, and by the shell itself', asyn
   });
 });
 
-test('what clears the temporary directory harms neither its call nor the next', async () => {
+test('a command that clears the temporary directory harms neither its call nor the next', async () => {
   const tool = newTool();
   await tool.execute({ command: 'x=1' });
   const home = join(tmpdir(), `forkline-${process.getuid?.()}`);

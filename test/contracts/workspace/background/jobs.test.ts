@@ -163,7 +163,7 @@ test('no more jobs run than may; by itself a command then stays where it is', as
   await job({ cancel: ['bg_1'] });
 });
 
-test('the runtime is told of an end that nobody waits for', async () => {
+test('the runtime is told of an end that no call waits for', async () => {
   const told: unknown[] = [];
   const tasks = new TaskManager({
     onEnd: ({ id, result }, { text }) => told.push({ id, result, text }),
@@ -196,7 +196,7 @@ test('long output of a job is bounded and kept like that of any command', async 
   expect(text.length).toBeLessThan(52_000);
 });
 
-test('B7: what is not on offer is not in the schema, and says what to do', async () => {
+test('B7: a field that is not offered is not in the schema, and its error says what to do', async () => {
   const { bash } = makeTool({ async: false });
   expect(bash.inputSchema.properties).not.toHaveProperty('async');
   expect(bash.job).toBeUndefined();
@@ -246,7 +246,7 @@ test('waiting for a job can be cancelled; the job goes on', async () => {
   expect((await job({ list: true })).details.jobs).toMatchObject([{ state: 'running' }]);
 });
 
-test('nothing of a job that has ended keeps the process alive', () => {
+test('an ended job does not keep the process alive', () => {
   const entry = fileURLToPath(new URL('../../../../dist/index.js', import.meta.url));
   const script = `
     import { createBashTool } from ${JSON.stringify(entry)};

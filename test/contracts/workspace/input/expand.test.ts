@@ -95,7 +95,7 @@ describe('elsewhere', () => {
     expect(Object.entries(result)).toEqual([['__proto__', '/r/x']]);
   });
 
-  test('nothing is changed where there is nothing', async () => {
+  test('an environment without URLs is not changed', async () => {
     const env = { A: 'x' };
     expect((await expand(env)).env).toBe(env);
     expect(await expand(undefined)).toEqual({ command: 'true', env: undefined, cwd: undefined });
@@ -184,7 +184,7 @@ test('a broken command with URLs in it makes no trouble', async () => {
   );
 });
 
-test('whatever is in a path survives a shell, wherever the URL stands', async () => {
+test('every character of a path survives the shell, wherever the URL stands', async () => {
   const odd = fc.constantFrom(...'\'"`$\\!*?[]{}()<>|&;#~ \t\n%=@^é中');
   const path = fc.string({ unit: fc.oneof(odd, odd, fc.string({ minLength: 1, maxLength: 1 })) });
   const forms: readonly [command: string, after: string][] = [

@@ -58,7 +58,7 @@ test('the interceptor comes before the working directory is looked at, after the
   expect(misnamed).toMatchObject({ kind: 'input', message: 'Invalid bash env name: A-B' });
 });
 
-test('what a rule is not sure about runs', async () => {
+test('a command that a rule is not sure about runs', async () => {
   const tool = makeTool({ interceptor: { enabled: true, tools: [...tools, 'search'] } });
   expect(await answerTo(tool, { command: 'echo "cat x"' })).toMatch(/^cat x\n/);
   expect(await answerTo(tool, { command: 'printf x | grep x' })).toMatch(/^x\n/);

@@ -46,7 +46,7 @@ test('P14: a command that can use nothing of a snapshot is run as without one', 
   expect(await outputOf(tool, 'l one && l two')).toBe('listed one\nlisted two');
 });
 
-test('a function whose file somebody has removed meanwhile is not found', async () => {
+test('a function whose file was removed meanwhile is not found', async () => {
   const tool = toolWith(GREET);
   await tool.execute({ command: 'true' });
   const [name = ''] = readdirSync(kept).filter((one) => one.startsWith(`snapshot-${process.pid}-`));

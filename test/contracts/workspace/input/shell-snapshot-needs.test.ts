@@ -22,7 +22,7 @@ async function outputOf(tool: Parameters<typeof answerTo>[0], command: string, e
   return (await answerTo(tool, { command, env })).split('\n\nWall time')[0];
 }
 
-test('D2: what functions of the rc file need comes along, as nvm does it', async () => {
+test('D2: functions of the rc file come with what they need, as for nvm', async () => {
   const home = folder.file('home');
   mkdirSync(`${home}/.nvm`, { recursive: true });
   writeFileSync(

@@ -104,7 +104,7 @@ pick() { case $1 in !(a|b)) echo other;; *) echo ab;; esac; }
   expect(await outputOf(tool, 'shopt extglob')).toBe('extglob        \ton');
 });
 
-test('what only fits a terminal, or would end commands, is left out', async () => {
+test('settings that only fit a terminal, or would end commands, are left out', async () => {
   const { tool } = toolWith(
     'set -o vi; set -o ignoreeof; set -o monitor; set -o history; set -e\n',
   );
@@ -227,7 +227,7 @@ test('a syntax error in it costs what follows, as in any shell', async () => {
   expect(await outputOf(tool, 'before; alias after')).toContain('before\n');
 });
 
-test('what the rc file starts is gone once it has been read', async () => {
+test('processes that the rc file starts are gone once it has been read', async () => {
   const { tool } = toolWith(`${longSleep(332)} &\nalias a='echo A'\n`);
   expect(await outputOf(tool, 'a')).toBe('A');
   expect(sleeping(332)).toEqual([]);

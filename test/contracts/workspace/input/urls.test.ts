@@ -52,7 +52,7 @@ test('a variable and the directory get the path as it is', async () => {
   expect(await answerTo(tool, { command: 'cd local://dir && pwd' })).toMatch(`${root}/dir\n`);
 });
 
-test('what is no internal URL, or only mentions one, stays', async () => {
+test('a text that is no internal URL, or only mentions one, stays', async () => {
   const command = `printf '%s\n' https://x.y/local://z s3://b/k file:///x "see local://plan"; cat <<EOF
 local://plan
 EOF`;

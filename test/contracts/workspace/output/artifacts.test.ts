@@ -91,7 +91,7 @@ test('a command that timed out or failed has its output kept as well', async () 
   });
 });
 
-test('what is over the quota is said, in the notice and in the file', async () => {
+test('the size beyond the quota is said, in the notice and in the file', async () => {
   const artifacts = createArtifactStore({ directory: join(folder, 'quota'), maxBytes: 102_400 });
   const result = await makeTool({ artifacts }).execute({ command: 'seq 1 100000' });
   expect(textOf(result)).toContain(

@@ -127,7 +127,7 @@ test('with a head, both ranges and the hole count lines of the raw output', asyn
   expect(text).toContain(`…]\n${start}\n`);
 });
 
-test('of output that is longer than it looks at, the end is shortened and the numbers hold', async () => {
+test('of output that is longer than its window, the end is shortened and the numbers are right', async () => {
   const tool = newTool({ minimizer: { ...minimizer, maxInputBytes: 4000 }, tailBytes: 1000 });
   const text = await answerTo(tool, { command: `${noiseOf(5000)}; echo last` });
   const { out, start } =

@@ -61,7 +61,7 @@ describe('the tail', () => {
     expect(show('中中', tail(5)).text).toBe('中');
   });
 
-  test('whatever the output, the lines shown are the lines named, and they fit', () => {
+  test('for any output, the shown lines are the lines named, and they fit', () => {
     fc.assert(
       fc.property(outputs, fc.integer({ min: 4, max: 40 }), (text, tailBytes) => {
         const { text: shown, cut } = show(text, tail(tailBytes));
@@ -181,7 +181,7 @@ describe('head and tail', () => {
     expect(shown.cut?.truncation.outputLines).toBe(1);
   });
 
-  test('whatever the output, its ends are shown and the rest is accounted for', () => {
+  test('for any output, its ends are shown and the rest is accounted for', () => {
     const sizes = fc.integer({ min: 4, max: 40 });
     fc.assert(
       fc.property(outputs, sizes, sizes, (text, headBytes, tailBytes) => {

@@ -182,7 +182,7 @@ test('a client that drops the beginning is believed, and no number is guessed', 
   expect(result.details).not.toHaveProperty('meta');
 });
 
-test('what a client sends beyond the limit is cut, with real line numbers', async () => {
+test('output that a client sends beyond the limit is cut, with real line numbers', async () => {
   const client = clientOf({
     create: (params, create) => {
       params.outputByteLimit = 1_000_000;

@@ -26,7 +26,7 @@ test('with pty: true a command runs on a terminal, in a console, and what it pri
   expect(ui.closed).toBe(1);
 });
 
-test('what a few bytes have drawn is cut where a line ends, and a line says how much is not shown (Q1)', async () => {
+test('a screen drawn by a few bytes is cut at the end of a line, and a line says how much is not shown (Q1)', async () => {
   const command = `for i in 1 2 3 4 5 6 7 8 9; do printf "$i\\e[99b\\n"; done`;
   const tool = makeTool({ ui: new FakeUi(), tailBytes: 200 });
   const answer = await answerTo(tool, { command, pty: true });
@@ -73,7 +73,7 @@ test('keys go to the command, which may ask for a password and not show it', asy
   expect(textOf(await call)).toMatch(/^Password: \nterc3s tog\n/);
 });
 
-test('what is typed before the command has started is not lost', async () => {
+test('keys typed before the command has started are not lost', async () => {
   const ui = new FakeUi();
   const open = ui.openConsole.bind(ui);
   vi.spyOn(ui, 'openConsole').mockImplementation((request, events) => {
