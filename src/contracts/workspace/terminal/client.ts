@@ -67,8 +67,8 @@ export async function runInClientTerminal(
 }
 
 /**
- * Makes the variables for the client, which adds its own environment. The host's variables are not sent, since
- * the client may run on another machine. A variable cannot be removed there; it is just not sent.
+ * Makes the variables for the client, which adds its own environment. The host's are not sent, since the
+ * client may run on another machine. A variable cannot be removed there; it is just not sent.
  */
 function clientEnvironment(
   { cwd, variables }: PreparedCommand,
