@@ -1,12 +1,11 @@
 import { messageOf } from '../../support/errors.js';
 import type { DetachedSubject } from '../../tasks/detached/detached-subject.js';
-import { untilOver } from '../../tasks/detached/until-over.js';
-import { taskLabel } from '../../tasks/label.js';
 import { readOutput } from '../../tasks/output.js';
 import { type TaskEnd, taskResult } from '../../tasks/status.js';
 import type { TaskWork } from '../../tasks/task.js';
 import { sandboxNotices } from '../denial-notices.js';
 import { afterWarning } from '../notices.js';
+import { detachedWork, endedReceipt } from '../tasks/detached-work.js';
 
 /** Bytes of the end of the output that are told with the end of the command. */
 const SHOWN_BYTES = 4096;
@@ -17,21 +16,12 @@ export function backgroundWork(
   subject: DetachedSubject,
   encoding: string | undefined,
 ): TaskWork {
-  return {
-    id: subject.id,
-    label: taskLabel(command),
-    subject,
-    ended: untilOver(subject).then(() => endOf(subject, encoding)),
-    tail: () => '',
-    // Ending the task ends the subject, which is all there is to end.
-    cancel: () => {},
-    lifetime: 'detached',
-  };
+  return detachedWork(command, subject, endOf(subject, encoding));
 }
 
 async function endOf(subject: DetachedSubject, encoding: string | undefined): Promise<TaskEnd> {
-  const { state, outputFile: kept } = subject;
-  const receipt = state.kind === 'left' || state.kind === 'ended' ? state.receipt : undefined;
+  const receipt = await endedReceipt(subject);
+  const { outputFile: kept } = subject;
   const text = await lastOutput(subject, encoding).catch(
     (error) => `its output can't be read: ${messageOf(error)}`,
   );

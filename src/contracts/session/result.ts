@@ -6,6 +6,7 @@ import {
   type ReceiptContext,
   type ReceiptSource,
 } from '../../receipt/receipt.js';
+import { keptFile } from '../call.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
 import {
@@ -135,10 +136,7 @@ export function sessionReceipt(
   kept: KeptOutput = { kind: 'none' },
 ): Receipt | Promise<Receipt> {
   const cut = { stdout: stdout.isCut, stderr: stderr.isCut };
-  const context = { environment, cut, ...known };
-  if (kept.kind !== 'kept') return makeReceipt(result, { ...context, kept: undefined });
-  const { artifact, bytes, missing } = kept;
-  return makeReceipt(result, { ...context, kept: { path: artifact.path, bytes, missing } });
+  return makeReceipt(result, { environment, cut, ...known, kept: keptFile(kept) });
 }
 
 /**

@@ -1,9 +1,8 @@
 import { messageOf } from '../../../support/errors.js';
 import type { DetachedSubject } from '../../../tasks/detached/detached-subject.js';
 import { startDetachedSubject } from '../../../tasks/detached/start.js';
-import { untilOver } from '../../../tasks/detached/until-over.js';
-import { taskLabel } from '../../../tasks/label.js';
 import { readOutput } from '../../../tasks/output.js';
+import { detachedWork, endedReceipt } from '../../tasks/detached-work.js';
 import type { SessionSettings } from '../options.js';
 import { firstCharacters } from '../output.js';
 import { taskEnd } from './command-task.js';
@@ -39,18 +38,9 @@ export async function startDetachedTask(
     completionLine: false,
   });
   const startedAt = performance.now();
-  const ended = untilOver(subject).then(() => endOf(subject, maxCharacters, startedAt));
+  const ended = endOf(subject, maxCharacters, startedAt);
   return {
-    work: {
-      id: subject.id,
-      label: taskLabel(text),
-      subject,
-      ended: ended.then(taskEnd),
-      tail: () => '',
-      // Ending the task ends the subject, which is all there is to end.
-      cancel: () => {},
-      lifetime: 'detached',
-    },
+    work: detachedWork(text, subject, ended.then(taskEnd)),
     ended,
     outputSoFar: () => shownOutput(subject, maxCharacters),
     detachedPid: subject.record.pid,
@@ -62,11 +52,11 @@ async function endOf(
   maxCharacters: number,
   startedAt: number,
 ): Promise<EndedTask> {
+  const receipt = await endedReceipt(subject);
   const { state, outputFile: file } = subject;
   const shown = await shownOutput(subject, maxCharacters).catch((error): ShownTaskOutput => {
     return { kind: 'merged', text: `[its output can't be read: ${messageOf(error)}]`, isCut: true };
   });
-  const receipt = state.kind === 'left' || state.kind === 'ended' ? state.receipt : undefined;
   return {
     outcome: receipt?.outcome ?? { kind: 'unknown' },
     durationMs: receipt?.durationMs ?? performance.now() - startedAt,
