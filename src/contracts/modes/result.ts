@@ -1,5 +1,5 @@
 import type { BackgroundProcess, MergedResult, Outcome } from '../../engine/outcome.js';
-import type { Receipt } from '../../receipt/receipt.js';
+import { isEventful, type Receipt } from '../../receipt/receipt.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
 import { afterWarning, formatSeconds, noticesOf, outputText, stopCommand } from '../notices.js';
@@ -55,16 +55,16 @@ export function foregroundResult(
   const timeoutSeconds = settings.timeouts[mode];
   const details = foregroundDetails(result, mode, timeoutSeconds, output, receipt);
   const { outcome } = result;
-  const lines = noticesOf(output.notices, [], receipt);
+  const hasLines = isEventful(receipt) || output.notices.some((notice) => notice !== undefined);
+  const lines = hasLines ? noticesOf(output.notices, [], receipt) : [];
   if (outcome.kind === 'exited' && outcome.exitCode === 0) {
-    const text = afterWarning(receipt, withLines(outputText(output.text), lines));
+    const printed = output.text.trim() === '' ? outputText(output.text) : output.text;
+    const text = warned(receipt, withLines(printed, lines));
     return { content: [{ type: 'text', text }], details };
   }
   const shown = withLines(output.text, lines);
   if (outcome.kind === 'cancelled') {
-    throw new ToolAbortError(afterWarning(receipt, under('[command cancelled]', shown)), {
-      details,
-    });
+    throw new ToolAbortError(warned(receipt, under('[command cancelled]', shown)), { details });
   }
   const text =
     outcome.kind === 'timedOut'
@@ -73,8 +73,13 @@ export function foregroundResult(
           `${ended(shown)}${advice(mode, settings)}`,
         )
       : `[command failed: exit code ${describeFailure(outcome)}]\n${shown}`;
-  const content = [{ type: 'text' as const, text: afterWarning(receipt, text) }];
+  const content = [{ type: 'text' as const, text: warned(receipt, text) }];
   return { content, details, isError: true };
+}
+
+/** Puts the warning about an incomplete checkout, which only a sandbox can give, before an answer. */
+function warned(receipt: Receipt, text: string): string {
+  return receipt.sandbox === undefined ? text : afterWarning(receipt, text);
 }
 
 function foregroundDetails(

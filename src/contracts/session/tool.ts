@@ -5,7 +5,6 @@ import { createContractTool, Lifetime, noted } from '../call.js';
 import type { BashTool } from '../contract.js';
 import { type CallMoment, momentOf } from '../options.js';
 import { createValidator } from '../validate.js';
-import { SessionDirectory } from './directory.js';
 import { resolveSessionOptions, type SessionOptions, type SessionSettings } from './options.js';
 import { SharedShell } from './persistent/shared-shell.js';
 import type { SessionDetails } from './result.js';
@@ -16,7 +15,7 @@ import {
   sessionDescription,
   sessionSchema,
 } from './schema.js';
-import type { Session } from './session.js';
+import { type Session, SessionDirectory } from './session.js';
 import type { TaskDetails, TaskListDetails } from './tasks/result.js';
 import type { ListTasksInput, TaskInput, TaskOutputInput, WriteTaskInput } from './tasks/schema.js';
 import { SessionTasks } from './tasks/session-tasks.js';

@@ -3,7 +3,6 @@ import type { Ending, Outcome } from '../../../engine/outcome.js';
 import type { PersistentShell, ShellAnswer, ShellStop } from '../../../persistent-shell/shell.js';
 import type { ReceiptSource } from '../../../receipt/receipt.js';
 import type { ToolResult } from '../../contract.js';
-import type { Place } from '../directory.js';
 import {
   type CallTimeout,
   endDetails,
@@ -13,7 +12,7 @@ import {
   shownStreams,
   timeoutChange,
 } from '../result.js';
-import type { Session } from '../session.js';
+import type { Place, Session } from '../session.js';
 import { lostNotice, UNSEEN } from './told.js';
 
 /** A call that a shell has run, and the session's directory at its start. */

@@ -13,12 +13,11 @@ import type { ToolCall, ToolResult } from '../../contract.js';
 import { ToolAbortError, ToolError } from '../../errors.js';
 import { CANCELLED } from '../../notices.js';
 import { type CallMoment, shellEnvironment } from '../../options.js';
-import type { Place } from '../directory.js';
 import { streamLimits } from '../output.js';
 import type { SessionDetails } from '../result.js';
 import { timeoutFor } from '../result.js';
 import type { SessionInput } from '../schema.js';
-import { inPlace, type Session } from '../session.js';
+import { inPlace, type Place, type Session } from '../session.js';
 import { answerOf, type RanCall, resultOf } from './answer.js';
 import {
   betweenNotice,

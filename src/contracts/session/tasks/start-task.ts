@@ -6,7 +6,6 @@ import { ToolAbortError } from '../../errors.js';
 import type { PendingEntry } from '../../log-entry.js';
 import { CANCELLED } from '../../notices.js';
 import { type CallMoment, shellEnvironment } from '../../options.js';
-import type { Place } from '../directory.js';
 import {
   type CallTimeout,
   detailsOfTimeout,
@@ -16,7 +15,7 @@ import {
   timeoutFor,
 } from '../result.js';
 import type { SessionInput } from '../schema.js';
-import { inPlace, type Session, sessionOptions } from '../session.js';
+import { inPlace, type Place, type Session, sessionOptions } from '../session.js';
 import { commandTask } from './command-task.js';
 import { startDetachedTask } from './detached-task.js';
 import type { StartedTask } from './session-tasks.js';
