@@ -156,6 +156,15 @@ describe('walls of TypeScript', () => {
     expect(hidden.map(show)).toEqual([]);
   });
 
+  test('others know of the persistent shell itself, its sandbox and its error, and nothing else', () => {
+    const room = 'src/persistent-shell/';
+    const faces = ['shell', 'shell-sandbox', 'pipes-error'].map((name) => `${room}${name}.ts`);
+    const past = imports.filter(
+      ({ from, to }) => !from.startsWith(room) && to.startsWith(room) && !faces.includes(to),
+    );
+    expect(past.map(show)).toEqual([]);
+  });
+
   test('the tasks of a session and its calls in one shell know neither each other nor the tool', () => {
     const session = 'src/contracts/session/';
     const upwards = imports.filter(({ from, to }) => {

@@ -130,7 +130,7 @@ interface RunSurroundings<Details> {
  * wrong with the directory.
  *
  * @param start Starts the command. Without a listener, nothing has to be delivered while it runs.
- * @throws {ToolError} The directory is none.
+ * @throws {ToolError} The working directory cannot be used.
  * @throws What `start` throws.
  */
 export async function performCommand<Details, Result>(
@@ -224,7 +224,7 @@ export class Lifetime {
    */
   checkStart(signal: AbortSignal | undefined): void {
     if (signal) throwIfAborted(signal);
-    if (this.disposal.aborted) this.disposal.throwIfAborted();
+    this.disposal.throwIfAborted();
   }
 
   /** Counts work as running: the disposal waits for it. Returns the work. */
