@@ -3,10 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { countsOf } from '../scripts/house/prose.mjs';
 import { CONTRACT_NAMES } from '../src/index.js';
 import {
+  faceOf,
   filesIn,
   foldersIn,
+  fromAbove,
   type Import,
   inCircles,
+  innerFaces,
   isWithin,
   read,
   repeated,
@@ -52,7 +55,8 @@ describe.each([typescript])('the rooms of $language', (house) => {
   test('a file with one user, and nothing to do with its room, lives with its user', () => {
     const strays = files.filter((file) => {
       const [user, ...others] = usersOf(file);
-      if (user === undefined || others.length > 0 || house.isFace(user)) return false;
+      if (user === undefined || others.length > 0) return false;
+      if (house.isFace(user) || house.isFace(file)) return false;
       const room = dirname(file);
       const isPart = imports.some(({ from, to }) => from === file && dirname(to) === room);
       return !isPart && !isWithin(room, dirname(user));
@@ -269,5 +273,28 @@ describe('the table of folders in CONTRIBUTING', () => {
     expect(rows.filter((row) => row?.endsWith('/')).sort()).toEqual(
       others.map((name) => `${name}/`).sort(),
     );
+  });
+});
+
+describe('remote, fleet, adapters, MCP and the command line', () => {
+  const faces = [...new Set(fromAbove.map(({ to }) => to))];
+
+  test('take what they need of other rooms by faces, twelve in all', () => {
+    expect(faces.filter((face) => !typescript.isFace(face))).toEqual([]);
+    expect(faces.length).toBeLessThanOrEqual(12);
+  });
+
+  test('each takes one face of a room', () => {
+    const ways = fromAbove.map(({ from, to }) =>
+      [typescript.roomOf(from), faceOf(to), to].join(' '),
+    );
+    const rooms = [...new Set(ways)].map((way) => way.split(' ').slice(0, 2).join(' -> '));
+    expect(rooms.filter((room, index) => rooms.indexOf(room) !== index)).toEqual([]);
+  });
+
+  test.each(innerFaces)('$face passes on names of one room, each of which is used', (inner) => {
+    expect(inner.rooms).toHaveLength(1);
+    expect(inner.unused).toEqual([]);
+    expect(inner.rest).toBe('');
   });
 });

@@ -1,6 +1,11 @@
 import { Command, Option } from 'commander';
-import { type ToolDefinition, toolsOf } from '../adapters/definition.js';
-import { TOOL_FORMAT_NAMES, TOOL_FORMATS, type ToolFormat } from '../adapters/formats.js';
+import {
+  TOOL_FORMAT_NAMES,
+  TOOL_FORMATS,
+  type ToolDefinition,
+  type ToolFormat,
+  toolsOf,
+} from '../adapters/index.js';
 import {
   type BashToolOptions,
   CONTRACT_NAMES,

@@ -1,11 +1,13 @@
-import type { CommandLine } from '../command/command-line.js';
-import type { LiveProcess } from '../command/spawn.js';
-import type { BashTool } from '../contracts/contract.js';
-import type { BashToolOf, ContractName } from '../contracts/create-bash-tool.js';
-import type { BytesChunk, MergedResult, RunResult, SeparateResult } from '../engine/outcome.js';
-import { BusyError, NoWorkerError } from '../remote/errors.js';
-import type { FarCommandOptions, FarSpawnOptions } from '../remote/near/machine.js';
-import type { FarToolOptions } from '../remote/near/tool.js';
+import type { CommandLine, LiveProcess } from '../faces/command.js';
+import type { BashTool, BashToolOf, ContractName } from '../faces/contracts.js';
+import type { BytesChunk, MergedResult, RunResult, SeparateResult } from '../faces/engine.js';
+import {
+  BusyError,
+  type FarCommandOptions,
+  type FarSpawnOptions,
+  type FarToolOptions,
+  NoWorkerError,
+} from '../remote/for-fleet.js';
 import {
   checkFunction,
   checkObject,

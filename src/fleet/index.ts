@@ -1,4 +1,4 @@
-export { BusyError, NoWorkerError, WorkerLostError } from '../remote/errors.js';
+export { BusyError, NoWorkerError, WorkerLostError } from '../remote/for-fleet.js';
 export {
   connectFleet,
   type Fleet,

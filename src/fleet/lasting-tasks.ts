@@ -1,8 +1,5 @@
+import { type Task, type TaskListener, TaskManager, type TaskOptions } from '../faces/tasks.js';
 import { checkFunction } from '../support/checks.js';
-import type { TaskListener } from '../tasks/events.js';
-import { TaskManager } from '../tasks/manager.js';
-import type { TaskOptions } from '../tasks/start.js';
-import type { Task } from '../tasks/task.js';
 
 /** The tasks of a tool that goes from one worker to another: those of where it is now. */
 export class LastingTasks extends TaskManager {

@@ -1,7 +1,12 @@
-import { completeTool } from '../contracts/call.js';
-import type { BashTool, ToolCall, ToolResult } from '../contracts/contract.js';
-import { ToolAbortError, ToolError } from '../contracts/errors.js';
-import { NoWorkerError } from '../remote/errors.js';
+import {
+  type BashTool,
+  completeTool,
+  ToolAbortError,
+  type ToolCall,
+  ToolError,
+  type ToolResult,
+} from '../faces/contracts.js';
+import { NoWorkerError } from '../remote/for-fleet.js';
 import { LastingTasks } from './lasting-tasks.js';
 
 /** A tool, and the worker that it is on. */

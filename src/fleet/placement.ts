@@ -1,5 +1,4 @@
-import { BusyError, NoWorkerError } from '../remote/errors.js';
-import { Connection } from '../remote/near/connection.js';
+import { BusyError, Connection, NoWorkerError } from '../remote/for-fleet.js';
 import type { Broker } from './line/broker.js';
 import { BrokerLink, type Lease } from './line/broker-link.js';
 import { encodePacket } from './line/packet.js';

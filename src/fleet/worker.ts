@@ -1,12 +1,12 @@
 import { hostname } from 'node:os';
-import { Client } from '../remote/far/client.js';
 import {
+  Client,
+  type FarService,
   limitsOf,
   profilesOf,
   SERVE_OPTION_NAMES,
   type ServeOptions,
-} from '../remote/far/options.js';
-import type { FarService } from '../remote/far/stdio.js';
+} from '../remote/for-fleet.js';
 import {
   atLeast,
   checkObject,

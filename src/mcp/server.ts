@@ -5,8 +5,7 @@ import {
   ProtocolErrorCode,
   Server,
 } from '@modelcontextprotocol/server';
-import { toolsOf } from '../adapters/definition.js';
-import { type McpTool, toMcpTool } from '../adapters/mcp.js';
+import { type McpTool, toMcpTool, toolsOf } from '../adapters/index.js';
 import type { BashTool } from '../index.js';
 import { refused } from '../support/timing.js';
 import { packageVersion } from '../support/version.js';

@@ -49,7 +49,7 @@ export interface House {
   readonly roomOf: (file: string) => string;
   /** What a file offers to others, by name. */
   readonly exportsOf: (file: string) => readonly string[];
-  /** Files that are used from outside of the house: by programs, or by whoever installs it. */
+  /** Returns whether a file is what programs, users of the package or other rooms may import. */
   readonly isFace: (file: string) => boolean;
 }
 
@@ -102,7 +102,7 @@ export const typescript: House = {
   order: [
     ...['support', 'engine', 'shell', 'receipt', 'sandbox', 'options', 'command'],
     ...['urls', 'interaction-log', 'artifacts', 'minimizer', 'terminal', 'snapshot'],
-    ...['persistent-shell', 'tasks', 'contracts', 'index', 'remote', 'fleet'],
+    ...['persistent-shell', 'tasks', 'contracts', 'faces', 'index', 'remote', 'fleet'],
     ...['adapters', 'mcp', 'cli'],
   ],
   roomOf: (file) => basename(relative('src', file).split('/')[0] ?? '', '.ts'),
@@ -110,8 +110,39 @@ export const typescript: House = {
   exportsOf: (file) => [
     ...new Set([...read(file).matchAll(DECLARATION)].map(([, name = '']) => name)),
   ],
-  isFace: (file) => basename(file) === 'index.ts' || file === 'src/cli.ts',
+  isFace: (file) => basename(file) === 'index.ts' || file === 'src/cli.ts' || isInnerFace(file),
 };
+
+/** Returns whether a file only passes on what other rooms of the package may take of its room. */
+function isInnerFace(file: string): boolean {
+  return file.startsWith('src/faces/') || file === 'src/remote/for-fleet.ts';
+}
+
+/** Returns the room that a face stands for. */
+export function faceOf(file: string): string {
+  return file.startsWith('src/faces/') ? basename(file, '.ts') : typescript.roomOf(file);
+}
+
+const ABOVE = ['remote', 'fleet', 'adapters', 'mcp', 'cli'];
+
+/** Imports of the rooms above the contracts from other rooms; `support` is open to all. */
+export const fromAbove: readonly Import[] = typescript.imports.filter(({ from, to }) => {
+  const [user, used] = [from, to].map(typescript.roomOf);
+  return ABOVE.includes(String(user)) && used !== user && used !== 'support';
+});
+
+/** The faces that are not public: the rooms behind each, names that no file takes, other code in it. */
+export const innerFaces = typescript.files.filter(isInnerFace).map((face) => {
+  const offered = typescript.imports.filter(({ from }) => from === face);
+  const names = offered.flatMap((each) => each.names).filter((name) => name !== 'type');
+  const used = typescript.imports.filter(({ to }) => to === face).flatMap((each) => each.names);
+  return {
+    face,
+    rooms: [...new Set(offered.map(({ to }) => typescript.roomOf(to)))],
+    unused: names.filter((name) => !used.includes(name)),
+    rest: read(face).replace(/^export (type )?\{[^}]*\} from '[^']+';\n/gm, ''),
+  };
+});
 
 /** What tests take from a house. */
 export const testImports = filesIn('test')

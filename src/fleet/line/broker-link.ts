@@ -1,4 +1,4 @@
-import type { Link } from '../../remote/wire/link.js';
+import type { Link } from '../../remote/for-fleet.js';
 import { startTimer } from '../../support/timing.js';
 import type { Broker } from './broker.js';
 import { ExactStream } from './exact-stream.js';

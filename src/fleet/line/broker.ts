@@ -1,5 +1,5 @@
 import type { Msg, NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node';
-import { lateLibrary, OPEN_ONE_BY_ONE } from '../../engine/late-library.js';
+import { lateLibrary, OPEN_ONE_BY_ONE } from '../../faces/engine.js';
 import { checkString, isMissing } from '../../support/checks.js';
 import { hasCode, messageOf } from '../../support/errors.js';
 import { settlesWithin } from '../../support/timing.js';

@@ -1,4 +1,4 @@
-import type { ArtifactRange, ArtifactStore } from '../../artifacts/store.js';
+import type { ArtifactRange, ArtifactStore } from '../../faces/artifacts.js';
 import { InputError } from '../../support/errors.js';
 import type { Call } from '../wire/call.js';
 import { SENT_PAYLOAD } from '../wire/lane.js';

@@ -1,5 +1,5 @@
-import { ToolError } from '../../contracts/errors.js';
-import { createOwner } from '../../engine/owner.js';
+import { ToolError } from '../../faces/contracts.js';
+import { createOwner } from '../../faces/engine.js';
 import { packageVersion } from '../../support/version.js';
 import { BusyError } from '../errors.js';
 import type { Call } from '../wire/call.js';

@@ -1,19 +1,30 @@
-import { needsChecks, withChecks } from '../../command/after/checks.js';
-import { SpillFile } from '../../command/after/spill-check.js';
-import { checkCommandLine } from '../../command/command-line.js';
-import { engineCommand, requested } from '../../command/execute.js';
-import { LimitGroups, needsGroups } from '../../command/limits/groups.js';
-import { localPlace, runApart } from '../../command/promise.js';
-import { commandEnvironment } from '../../command/run.js';
-import type { CommandEvents, EngineChunk, EngineCommand, EngineEnd } from '../../engine/message.js';
-import type { Capture, StreamName } from '../../engine/outcome.js';
-import type { Owner } from '../../engine/owner.js';
-import type { CommandHandle } from '../../engine/process.js';
-import { type Requested, toResult } from '../../engine/result.js';
-import { checkOptions } from '../../options/check.js';
-import type { CommandLimits } from '../../options/limits.js';
-import { namesOf } from '../../options/roads.js';
-import { markBefore } from '../../sandbox/git/checkout/checkout.js';
+import {
+  checkCommandLine,
+  commandEnvironment,
+  engineCommand,
+  LimitGroups,
+  localPlace,
+  needsChecks,
+  needsGroups,
+  requested,
+  runApart,
+  SpillFile,
+  withChecks,
+} from '../../faces/command.js';
+import {
+  type Capture,
+  type CommandEvents,
+  type CommandHandle,
+  type EngineChunk,
+  type EngineCommand,
+  type EngineEnd,
+  type Owner,
+  type Requested,
+  type StreamName,
+  toResult,
+} from '../../faces/engine.js';
+import { type CommandLimits, checkOptions, namesOf } from '../../faces/options.js';
+import { markBefore } from '../../faces/sandbox.js';
 import { type OptionNames, readOptions } from '../../support/checks.js';
 import { lastBytes } from '../../support/text.js';
 import { startTimer } from '../../support/timing.js';

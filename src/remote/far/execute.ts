@@ -1,5 +1,5 @@
-import type { ToolResult } from '../../contracts/contract.js';
-import type { OutputChunk, StreamName } from '../../engine/outcome.js';
+import type { ToolResult } from '../../faces/contracts.js';
+import type { OutputChunk, StreamName } from '../../faces/engine.js';
 import type { Call } from '../wire/call.js';
 import { WINDOW } from '../wire/lane.js';
 import type { End, Executed, ExecuteMessage, OpenExecute } from '../wire/protocol.js';

@@ -1,7 +1,5 @@
+import type { Task, TaskSubject, Until } from '../../faces/tasks.js';
 import { InputError } from '../../support/errors.js';
-import type { TaskSubject } from '../../tasks/subject.js';
-import type { Task } from '../../tasks/task.js';
-import type { Until } from '../../tasks/wait.js';
 import type { Call } from '../wire/call.js';
 import type {
   PlainUntil,

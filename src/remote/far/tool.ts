@@ -1,10 +1,8 @@
-import type { BashTool } from '../../contracts/contract.js';
-import { type BashToolOptions, createBashTool } from '../../contracts/create-bash-tool.js';
+import { type BashTool, type BashToolOptions, createBashTool } from '../../faces/contracts.js';
+import type { Task, TaskSubject } from '../../faces/tasks.js';
 import { checkString, isMissing } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
 import { UnderWay } from '../../support/timing.js';
-import type { TaskSubject } from '../../tasks/subject.js';
-import type { Task } from '../../tasks/task.js';
 import type { Call } from '../wire/call.js';
 import type { FarDefinition, MadeTool, ToolMessage } from '../wire/protocol.js';
 import { describeError } from '../wire/thrown.js';

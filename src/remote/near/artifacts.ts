@@ -3,8 +3,8 @@ import type {
   ArtifactDraft,
   ArtifactRange,
   ArtifactStore,
-} from '../../artifacts/store.js';
-import { toBytes } from '../../command/execute.js';
+} from '../../faces/artifacts.js';
+import { toBytes } from '../../faces/command.js';
 import type { ToolLine } from './tool-line.js';
 
 /** The artifacts of a tool, where they are. */

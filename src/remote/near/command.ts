@@ -1,7 +1,13 @@
-import type { CommandEvents, EngineCommand, EngineEnd } from '../../engine/message.js';
-import type { BackgroundProcess, Capture } from '../../engine/outcome.js';
-import type { Owner } from '../../engine/owner.js';
-import type { CommandHandle, CommandHost } from '../../engine/process.js';
+import type {
+  BackgroundProcess,
+  Capture,
+  CommandEvents,
+  CommandHandle,
+  CommandHost,
+  EngineCommand,
+  EngineEnd,
+  Owner,
+} from '../../faces/engine.js';
 import { lastBytes } from '../../support/text.js';
 import { nextTurn } from '../../support/timing.js';
 import { NoWorkerError, WorkerLostError } from '../errors.js';

@@ -1,5 +1,5 @@
-import { resolveEnvironment } from '../../command/environment.js';
-import { checkVariables } from '../../options/environment.js';
+import { resolveEnvironment } from '../../faces/command.js';
+import { checkVariables } from '../../faces/options.js';
 import {
   atLeast,
   checkString,

@@ -1,7 +1,6 @@
-import type { CommandLine } from '../../command/command-line.js';
-import type { LiveProcess } from '../../command/spawn.js';
-import type { BashToolOf, ContractName } from '../../contracts/create-bash-tool.js';
-import type { BytesChunk, MergedResult, RunResult, SeparateResult } from '../../engine/outcome.js';
+import type { CommandLine, LiveProcess } from '../../faces/command.js';
+import type { BashToolOf, ContractName } from '../../faces/contracts.js';
+import type { BytesChunk, MergedResult, RunResult, SeparateResult } from '../../faces/engine.js';
 import { settlesWithin, startTimer } from '../../support/timing.js';
 import { packageVersion } from '../../support/version.js';
 import type { Link } from '../wire/link.js';

@@ -1,20 +1,20 @@
-import type { CommandLine } from '../../command/command-line.js';
-import { execute } from '../../command/execute.js';
 import {
+  type CommandLine,
+  execute,
   type LiveProcess,
   SPAWN_OPTION_NAMES,
   type SpawnOptions,
   spawnIn,
-} from '../../command/spawn.js';
+} from '../../faces/command.js';
 import type {
   BytesChunk,
   MergedResult,
   OutputChunk,
+  Owner,
   RunResult,
   SeparateResult,
-} from '../../engine/outcome.js';
-import type { Owner } from '../../engine/owner.js';
-import { MISTAKES, namesOf, type OptionsOf } from '../../options/roads.js';
+} from '../../faces/engine.js';
+import { MISTAKES, namesOf, type OptionsOf } from '../../faces/options.js';
 import { isMissing, readOptions } from '../../support/checks.js';
 import { InputError } from '../../support/errors.js';
 import { inLaterTurn } from '../../support/timing.js';

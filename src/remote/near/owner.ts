@@ -1,5 +1,5 @@
-import { runElsewhere } from '../../command/promise.js';
-import { Owner } from '../../engine/owner.js';
+import { runElsewhere } from '../../faces/command.js';
+import { Owner } from '../../faces/engine.js';
 import type { PlainCommandOptions } from '../wire/protocol.js';
 import type { Wire } from '../wire/wire.js';
 import { farHost } from './command.js';

@@ -1,8 +1,13 @@
-import type { BackgroundProcess } from '../../engine/outcome.js';
-import type { TerminalSize } from '../../options/terminal.js';
-import type { TaskEnd } from '../../tasks/status.js';
-import type { OutputStretch, SubjectState, TaskSubject } from '../../tasks/subject.js';
-import type { Awaited as AwaitedNews, Until } from '../../tasks/wait.js';
+import type { BackgroundProcess } from '../../faces/engine.js';
+import type { TerminalSize } from '../../faces/options.js';
+import type {
+  Awaited as AwaitedNews,
+  OutputStretch,
+  SubjectState,
+  TaskEnd,
+  TaskSubject,
+  Until,
+} from '../../faces/tasks.js';
 import { WorkerLostError } from '../errors.js';
 import type { Call } from '../wire/call.js';
 import type {

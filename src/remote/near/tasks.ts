@@ -1,12 +1,18 @@
+import {
+  type Awaited as AwaitedNews,
+  checkUntil,
+  Task,
+  type TaskEvent,
+  type TaskListener,
+  TaskManager,
+  type TaskWork,
+  type Until,
+  type WaitOptions,
+} from '../../faces/tasks.js';
 import { type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
 import { callOut, describeThrown } from '../../support/errors.js';
 import { warnHost } from '../../support/logger.js';
 import { refused } from '../../support/timing.js';
-import type { TaskEvent, TaskListener } from '../../tasks/events.js';
-import type { WaitOptions } from '../../tasks/followed-task.js';
-import { TaskManager } from '../../tasks/manager.js';
-import { Task, type TaskWork } from '../../tasks/task.js';
-import { type Awaited as AwaitedNews, checkUntil, type Until } from '../../tasks/wait.js';
 import { FarSubject } from './task-subject.js';
 import type { ToolLine } from './tool-line.js';
 

@@ -1,12 +1,15 @@
-import type { ToolCall, ToolResult } from '../../contracts/contract.js';
-import { ToolAbortError } from '../../contracts/errors.js';
-import { CANCELLED } from '../../contracts/notices.js';
-import { inCallersContext } from '../../engine/caller.js';
+import {
+  CANCELLED,
+  ToolAbortError,
+  type ToolCall,
+  type ToolResult,
+} from '../../faces/contracts.js';
+import { inCallersContext } from '../../faces/engine.js';
+import type { TaskEvent } from '../../faces/tasks.js';
 import { onAbort } from '../../support/abort.js';
 import { InputError } from '../../support/errors.js';
 import { Listener } from '../../support/listener.js';
 import { lastBytes } from '../../support/text.js';
-import type { TaskEvent } from '../../tasks/events.js';
 import { NoWorkerError, WorkerLostError } from '../errors.js';
 import type { Call, CallEvents } from '../wire/call.js';
 import type {

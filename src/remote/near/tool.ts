@@ -1,11 +1,15 @@
-import { callOfNow, completeTool } from '../../contracts/call.js';
-import type { BashTool, ToolCall, ToolResult } from '../../contracts/contract.js';
-import type {
-  BashToolOf,
-  BashToolOptions,
-  ContractName,
-} from '../../contracts/create-bash-tool.js';
-import { ToolError, toToolError } from '../../contracts/errors.js';
+import {
+  type BashTool,
+  type BashToolOf,
+  type BashToolOptions,
+  type ContractName,
+  callOfNow,
+  completeTool,
+  type ToolCall,
+  ToolError,
+  type ToolResult,
+  toToolError,
+} from '../../faces/contracts.js';
 import { InputError } from '../../support/errors.js';
 import { inLaterTurn } from '../../support/timing.js';
 import { WorkerLostError } from '../errors.js';

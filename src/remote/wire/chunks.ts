@@ -1,5 +1,4 @@
-import type { EngineChunk } from '../../engine/message.js';
-import type { StreamName } from '../../engine/outcome.js';
+import type { EngineChunk, StreamName } from '../../faces/engine.js';
 import { isContinuation } from '../../support/text.js';
 import { SENT_PAYLOAD } from './lane.js';
 import { STREAMS } from './protocol.js';

@@ -1,13 +1,22 @@
-import type { CommandLine } from '../../command/command-line.js';
-import type { BashTool, ToolHints, ToolResult } from '../../contracts/contract.js';
-import type { EngineFailure, EngineOutcome } from '../../engine/message.js';
-import type { BackgroundProcess, Capture, OutputChunk, StreamName } from '../../engine/outcome.js';
-import type { OptionsOf } from '../../options/roads.js';
-import type { TerminalSize } from '../../options/terminal.js';
-import type { TaskEvent } from '../../tasks/events.js';
-import type { TaskEnd, TaskLifetime } from '../../tasks/status.js';
-import type { OutputStretch, SubjectState } from '../../tasks/subject.js';
-import type { Until } from '../../tasks/wait.js';
+import type { CommandLine } from '../../faces/command.js';
+import type { BashTool, ToolHints, ToolResult } from '../../faces/contracts.js';
+import type {
+  BackgroundProcess,
+  Capture,
+  EngineFailure,
+  EngineOutcome,
+  OutputChunk,
+  StreamName,
+} from '../../faces/engine.js';
+import type { OptionsOf, TerminalSize } from '../../faces/options.js';
+import type {
+  OutputStretch,
+  SubjectState,
+  TaskEnd,
+  TaskEvent,
+  TaskLifetime,
+  Until,
+} from '../../faces/tasks.js';
 import type { Thrown } from './thrown.js';
 
 /** What is said over a line. Another number: the two sides can't understand each other. */

@@ -1,8 +1,8 @@
-import { ArtifactError } from '../../artifacts/store.js';
-import { ToolAbortError, ToolError, type ToolErrorKind } from '../../contracts/errors.js';
-import { LaunchError } from '../../engine/launch-error.js';
+import { ArtifactError } from '../../faces/artifacts.js';
+import { ToolAbortError, ToolError, type ToolErrorKind } from '../../faces/contracts.js';
+import { LaunchError } from '../../faces/engine.js';
+import { TaskLimitError, UnknownTaskError } from '../../faces/tasks.js';
 import { errorOf, InputError } from '../../support/errors.js';
-import { TaskLimitError, UnknownTaskError } from '../../tasks/errors.js';
 import { BusyError } from '../errors.js';
 
 /** What was thrown on the far side, as plain data. */

@@ -1,0 +1,14 @@
+export { needsChecks, withChecks } from '../command/after/checks.js';
+export { SpillFile } from '../command/after/spill-check.js';
+export { type CommandLine, checkCommandLine } from '../command/command-line.js';
+export { resolveEnvironment } from '../command/environment.js';
+export { engineCommand, execute, requested, toBytes } from '../command/execute.js';
+export { LimitGroups, needsGroups } from '../command/limits/groups.js';
+export { localPlace, runApart, runElsewhere } from '../command/promise.js';
+export { commandEnvironment } from '../command/run.js';
+export {
+  type LiveProcess,
+  SPAWN_OPTION_NAMES,
+  type SpawnOptions,
+  spawnIn,
+} from '../command/spawn.js';

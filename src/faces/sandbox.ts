@@ -1,0 +1,1 @@
+export { markBefore } from '../sandbox/git/checkout/checkout.js';
