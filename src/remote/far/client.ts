@@ -3,6 +3,7 @@ import { createOwner } from '../../faces/engine.js';
 import { packageVersion } from '../../support/version.js';
 import { BusyError } from '../errors.js';
 import type { Call } from '../wire/call.js';
+import { checkerOf, checkOpen, subjectOf } from '../wire/check.js';
 import type { Link } from '../wire/link.js';
 import { type Hello, type Open, PROTOCOL } from '../wire/protocol.js';
 import { describeError } from '../wire/thrown.js';
@@ -49,7 +50,8 @@ export class Client {
       link,
       {
         hello: (body) => this.#greet(body as Hello),
-        opened: (call, body, refused) => this.#open(call, body as Open, refused),
+        opened: (call, body, refused) => this.#open(call, body, refused),
+        check: checkerOf('client'),
         idle: () => options.changed?.(),
         closed: () => ended(this.#end()),
       },
@@ -90,8 +92,9 @@ export class Client {
     if (protocol !== PROTOCOL) this.close(`it speaks protocol ${protocol}, not ${PROTOCOL}`);
   }
 
-  #open(call: Call, body: Open, refused: boolean): void {
-    if (body.op !== 'command' || refused) {
+  #open(call: Call, body: unknown, refused: boolean): void {
+    call.subject = subjectOf(body);
+    if (call.subject !== 'command' || refused) {
       this.#try(call, body, refused);
       return;
     }
@@ -107,10 +110,10 @@ export class Client {
     });
   }
 
-  #try(call: Call, body: Open, refused: boolean): void {
+  #try(call: Call, body: unknown, refused: boolean): void {
     try {
       if (refused) throw new BusyError('Too much is on its way here; nothing was started.');
-      this.#begin(call, body);
+      this.#begin(call, checkOpen(body));
     } catch (error) {
       call.events = { lost: () => {} };
       call.finish({ error: describeError(error) });

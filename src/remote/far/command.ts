@@ -26,6 +26,7 @@ import {
 import { type CommandLimits, checkOptions, namesOf } from '../../faces/options.js';
 import { markBefore } from '../../faces/sandbox.js';
 import { type OptionNames, readOptions } from '../../support/checks.js';
+import { signalNumber } from '../../support/signals.js';
 import { lastBytes } from '../../support/text.js';
 import { startTimer } from '../../support/timing.js';
 import type { Call } from '../wire/call.js';
@@ -269,7 +270,16 @@ class ClientsCommand implements CommandEvents {
   }
 
   async #look(request: CommandQuestion): Promise<CommandAnswer | undefined> {
-    if (request.what === 'signal') return this.#handle.signal(request.signal);
-    return request.what === 'snapshot' ? this.#handle.snapshot() : this.#handle.members();
+    switch (request.what) {
+      case 'signal':
+        if (signalNumber(request.signal) === undefined) return false;
+        return this.#handle.signal(request.signal);
+      case 'snapshot':
+        return this.#handle.snapshot();
+      case 'members':
+        return this.#handle.members();
+    }
+    // A newer client's question.
+    return undefined;
   }
 }

@@ -3,6 +3,7 @@ import type { BashToolOf, ContractName } from '../../faces/contracts.js';
 import type { BytesChunk, MergedResult, RunResult, SeparateResult } from '../../faces/engine.js';
 import { settlesWithin, startTimer } from '../../support/timing.js';
 import { packageVersion } from '../../support/version.js';
+import { checkerOf } from '../wire/check.js';
 import type { Link } from '../wire/link.js';
 import { type Hello, PROTOCOL } from '../wire/protocol.js';
 import { Wire } from '../wire/wire.js';
@@ -81,6 +82,7 @@ export class Connection implements AsyncDisposable {
             else wire.destroy(`it is forkline ${hello.version}, this is ${packageVersion()}`);
           },
           ...(noticed && { notice: noticed }),
+          check: checkerOf('far'),
           closed: (reason) => {
             stopTimer();
             close(reason);

@@ -67,7 +67,7 @@ function toolOf(session: ToolLine, made: MadeTool): BashTool & AsyncDisposable {
   const companions = made.companions.map((one) => callable(session, one));
   const byName = new Map(companions.map((one) => [one.name, one]));
   const named = Object.entries(made.named).map(([key, name]) => [key, byName.get(name)]);
-  const tasks = made.maxTasks === null ? undefined : new FarTasks(session, made.maxTasks);
+  const tasks = made.maxTasks == null ? undefined : new FarTasks(session, made.maxTasks);
   const tool = completeTool<BashTool & AsyncDisposable>({
     ...own(session, made.made),
     ...Object.fromEntries(named),
@@ -78,7 +78,7 @@ function toolOf(session: ToolLine, made: MadeTool): BashTool & AsyncDisposable {
     [Symbol.asyncDispose]: () => session.dispose(),
   });
   // Where its next command starts, which only some tell.
-  if (made.cwd === null) return tool;
+  if (made.cwd == null) return tool;
   return Object.defineProperty(tool, 'cwd', { get: () => session.cwd, enumerable: true });
 }
 

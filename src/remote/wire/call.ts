@@ -1,5 +1,6 @@
 import { FRAME, type Frame, type FrameKind } from './frames.js';
 import { Lane, SENT_PAYLOAD } from './lane.js';
+import type { Subject } from './messages.js';
 
 /** Who is told what happens to a call. */
 export interface CallEvents {
@@ -35,6 +36,8 @@ export interface CallLine {
 export class Call {
   readonly id: number;
   events: CallEvents = { lost: () => {} };
+  /** What it is about, once that is known: by this its messages are checked. */
+  subject: Subject | undefined;
   readonly #line: CallLine;
   readonly #messages = new Lane(true);
   readonly #bytes = new Lane(false);

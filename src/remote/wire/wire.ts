@@ -1,6 +1,7 @@
 import { messageOf } from '../../support/errors.js';
 import { Assembly, parse } from './assembly.js';
 import { Call, type CallLine } from './call.js';
+import { subjectOf } from './check.js';
 import {
   encodeFrame,
   FRAME,
@@ -10,32 +11,13 @@ import {
   ProtocolFault,
 } from './frames.js';
 import type { Link } from './link.js';
+import type { WireEvents, WireLimits } from './wire-events.js';
 
 /** A far side defends itself; a client gets at a call's end what nobody has taken, and it is bounded. */
 const FLOOD = 'more was sent than was granted';
 
 /** Frames that go out in one piece, in bytes. */
 const BATCH = 128 * 1024;
-
-/** Who is told what happens on a line, besides its calls. */
-interface WireEvents {
-  /** The other side has said who it is. */
-  hello(body: unknown): void;
-  /** It says something about the line. */
-  notice?(body: unknown): void;
-  /** A client has begun a call; `refused`: it has too much under way. */
-  opened?(call: Call, body: unknown, refused: boolean): void;
-  /** A call is over. */
-  idle?(): void;
-  /** The line is closed, after all of its calls were told. */
-  closed(reason: string): void;
-}
-
-/** How much one side takes of the other, in bytes. */
-interface WireLimits {
-  /** Of messages that are not whole yet, of all calls together. */
-  readonly maxBytes: number;
-}
 
 /** Calls over one line, taking turns. */
 export class Wire implements CallLine {
@@ -96,6 +78,7 @@ export class Wire implements CallLine {
     this.#lastId += 1;
     const call = new Call(this.#lastId, this);
     call.events = events;
+    call.subject = subjectOf(body);
     this.#calls.set(call.id, call);
     this.held(1);
     call.begin(body);
@@ -229,7 +212,7 @@ export class Wire implements CallLine {
         return;
       case FRAME.cancel:
         if (this.#assembly.has(call.id)) this.#abandon(call);
-        else call.events.cancelled?.(parse(payload));
+        else this.#tell(call, kind, parse(payload));
         return;
     }
     if (kind === FRAME.data) {
@@ -245,9 +228,13 @@ export class Wire implements CallLine {
   }
 
   #takeOfLine(kind: FrameKind, payload: Uint8Array): void {
-    if (kind === FRAME.hello) this.#events.hello(parse(payload));
-    else if (kind === FRAME.notice) this.#events.notice?.(parse(payload));
-    else throw new ProtocolFault(`a frame of kind ${kind} belongs to no call`);
+    if (kind !== FRAME.hello && kind !== FRAME.notice) {
+      throw new ProtocolFault(`a frame of kind ${kind} belongs to no call`);
+    }
+    const body = parse(payload);
+    if (this.#events.check?.(kind, undefined, body) === false) return;
+    if (kind === FRAME.hello) this.#events.hello(body);
+    else this.#events.notice?.(body);
   }
 
   /** A call that a client begins; undefined: one that is over. */
@@ -266,7 +253,13 @@ export class Wire implements CallLine {
     if (message === undefined) return;
     const { body, refused } = message;
     if (frame.kind === FRAME.open) this.#events.opened?.(call, body, refused);
-    else if (frame.kind === FRAME.end) call.answered(body);
+    else this.#tell(call, frame.kind, body);
+  }
+
+  #tell(call: Call, kind: FrameKind, body: unknown): void {
+    if (this.#events.check?.(kind, call, body) === false) return;
+    if (kind === FRAME.end) call.answered(body);
+    else if (kind === FRAME.cancel) call.events.cancelled?.(body);
     else call.events.message?.(body);
   }
 

@@ -1,0 +1,91 @@
+import { InputError, messageOf, showValue } from '../../support/errors.js';
+import type { Call } from './call.js';
+import { FRAME, type FrameKind, ProtocolFault } from './frames.js';
+import { SHAPES } from './message-shapes.js';
+import { MESSAGES, type MessageRow, type Sender, type Subject } from './messages.js';
+import type { Open } from './protocol.js';
+import {
+  describeMismatch,
+  type Fields,
+  type FieldType,
+  mismatch,
+  mismatchOfFields,
+} from './shapes.js';
+
+/** Returns what checks the messages of one side on a line: see {@link checkMessage}. */
+export function checkerOf(from: Sender) {
+  return (kind: FrameKind, call: Call | undefined, body: unknown): boolean =>
+    checkMessage(from, kind, call === undefined ? 'line' : call.subject, body);
+}
+
+/** Returns what a call is about that this body begins; `undefined`: no call that is known. */
+export function subjectOf(body: unknown): Subject | undefined {
+  return MESSAGES.find(({ frame, fields }) => frame === 'open' && hasKey('op', fields, body))?.of;
+}
+
+/**
+ * Checks a message.
+ *
+ * @returns Whether it has a row; one that has none is passed over.
+ * @throws {ProtocolFault} It is not what its row says; or it begins or ends a call, and has no row.
+ */
+function checkMessage(
+  from: Sender,
+  kind: FrameKind,
+  of: Subject | undefined,
+  body: unknown,
+): boolean {
+  const rows = rowsOf(from, kind, of);
+  const first = rows[0];
+  if (first === undefined) return false;
+  const found = rows.find(({ key, fields }) => key === undefined || hasKey(key, fields, body));
+  if (found === undefined) {
+    const what = first.frame === 'open' ? 'a call' : `${first.frame} of ${first.of}`;
+    const fault = mismatchOfFields(SHAPES, {}, body);
+    if (fault !== undefined) throw new ProtocolFault(`${what}: ${describeMismatch(fault)}`);
+    if (first.frame === 'message' || first.frame === 'notice') return false;
+    const keys = [...new Set(rows.map(({ key, fields }) => (key === 'op' ? fields.op : key)))];
+    throw new ProtocolFault(`${what}: expected ${keys.join(', ')}, got ${showValue(body)}`);
+  }
+  const fault = mismatchOfFields(SHAPES, found.fields, body);
+  if (fault === undefined) return true;
+  const about = found.of === 'line' ? '' : ` (${found.frame} of ${found.of})`;
+  throw new ProtocolFault(`${found.name}${about}: ${describeMismatch(fault)}`);
+}
+
+/**
+ * Checks how a client begins a call.
+ *
+ * @throws {InputError} It is not what it has to be; nothing was started.
+ */
+export function checkOpen(body: unknown): Open {
+  try {
+    checkMessage('client', FRAME.open, undefined, body);
+  } catch (error) {
+    throw new InputError(messageOf(error));
+  }
+  return body as Open;
+}
+
+const ROWS = new Map<string, readonly MessageRow[]>();
+
+/** The messages of one sender, kind of frames and subject; of calls that begin, whatever they are about. */
+function rowsOf(from: Sender, kind: FrameKind, of: Subject | undefined): readonly MessageRow[] {
+  const name = `${from} ${kind} ${of}`;
+  const known = ROWS.get(name);
+  if (known !== undefined) return known;
+  const isMeant = (row: MessageRow): boolean => row.of === of || kind === FRAME.open;
+  const rows = MESSAGES.filter(
+    (row) => row.from === from && FRAME[row.frame] === kind && isMeant(row),
+  );
+  ROWS.set(name, rows);
+  return rows;
+}
+
+/** Returns whether a body has the field of this name; of one that is a word, true or false, with that value. */
+function hasKey(key: string, fields: Fields, body: unknown): boolean {
+  if (typeof body !== 'object' || body === null || !Object.hasOwn(body, key)) return false;
+  const type: FieldType = fields[key] ?? 'any';
+  if (!/^('|true$|false$)/.test(type)) return true;
+  return mismatch(SHAPES, type, Reflect.get(body, key)) === undefined;
+}
