@@ -229,3 +229,6 @@ impl QueryResult {
         told.map_or(QueryResult::Nothing, QueryResult::Members)
     }
 }
+
+#[cfg(test)]
+mod tests;

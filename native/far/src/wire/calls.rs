@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::wire::call::{ActiveCall, Events, Partial};
 use crate::wire::frames::{Fault, Frame, Kind, encode};
+use crate::wire::table::checked;
 
 /// The number of bytes after which a batch of frames is sent.
 const BATCH: usize = 128 * 1024;
@@ -147,7 +148,10 @@ impl Calls {
     pub fn take(&mut self, frame: Frame) -> Result<Taken, Fault> {
         if frame.call == 0 {
             return match frame.kind {
-                Kind::Hello => Ok(Taken::Hello(parse(&frame.payload)?)),
+                Kind::Hello => {
+                    let body = checked("hello", "line", parse(&frame.payload)?)?;
+                    Ok(body.map_or(Taken::Nothing, Taken::Hello))
+                }
                 Kind::Notice => Ok(Taken::Nothing),
                 kind => Err(Fault(format!("a frame of kind {} belongs to no call", kind as u8))),
             };
@@ -167,7 +171,10 @@ impl Calls {
             }
             Kind::Cancel => {
                 let events = call.events.clone();
-                told(events, |events| Ok(Taken::Cancelled(events, parse(&frame.payload)?)))
+                told(events, |events| {
+                    let body = checked("cancel", "command", parse(&frame.payload)?)?;
+                    Ok(body.map_or(Taken::Nothing, |body| Taken::Cancelled(events, body)))
+                })
             }
             Kind::Data => {
                 if !call.bytes.received(frame.payload.len()) {
@@ -242,7 +249,10 @@ impl Calls {
         self.partial_bytes -= bytes.len();
         match frame.kind {
             Kind::Open => Ok(Taken::Opened(frame.call, Some(bytes).filter(|_| !is_refused))),
-            _ => told(events, |events| Ok(Taken::Message(events, parse(&bytes)?))),
+            _ => told(events, |events| {
+                let body = checked("message", "command", parse(&bytes)?)?;
+                Ok(body.map_or(Taken::Nothing, |body| Taken::Message(events, body)))
+            }),
         }
     }
 

@@ -4,6 +4,7 @@ pub mod call;
 mod calls;
 pub mod frames;
 pub mod lane;
+pub mod table;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

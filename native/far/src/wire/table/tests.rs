@@ -1,0 +1,173 @@
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::command::Wanted;
+
+/// The fields of the table that a far side's messages have had, and what is wrong with those messages.
+#[derive(Default)]
+pub struct Coverage {
+    seen: BTreeSet<String>,
+    faults: Vec<String>,
+}
+
+impl Coverage {
+    /// Compares a message about a command with its row: every field has to be in the table.
+    pub fn told(&mut self, frame: &str, body: &impl serde::Serialize) {
+        let body = serde_json::to_value(body).unwrap();
+        let rows = rows("far").filter(|row| row["frame"] == frame && row["of"] == "command");
+        let Some(row) = find(rows, &body) else {
+            return self.faults.push(format!("no row for {body}"));
+        };
+        let name = row["name"].as_str().unwrap();
+        self.object(name, row["fields"].as_object().unwrap(), &body);
+    }
+
+    fn object(&mut self, name: &str, fields: &Map<String, Value>, body: &Value) {
+        self.faults.extend(mismatch_of_fields(fields, body, name).map(|found| found.text));
+        for (field, value) in body.as_object().unwrap() {
+            let optional = format!("{field}?");
+            let Some(kind) = fields.get(field).or(fields.get(&optional)) else {
+                self.faults.push(format!("{name}.{field} is not in the table"));
+                continue;
+            };
+            self.seen.insert(format!("{name}.{field}"));
+            self.value(kind.as_str().unwrap(), value);
+        }
+    }
+
+    fn value(&mut self, kind: &str, value: &Value) {
+        for choice in kind.split(" | ") {
+            if let (Some(kind), Some(items)) = (choice.strip_suffix("[]"), value.as_array()) {
+                items.iter().for_each(|item| self.value(kind, item));
+            } else if mismatch_of_one(choice, value, "").is_none() {
+                match &TABLE["shapes"][choice] {
+                    Value::String(other) => self.value(other, value),
+                    Value::Object(fields) => self.object(choice, fields, value),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Every field that the table has for messages about a command has been seen, or is said to be never
+    /// there.
+    pub fn expect_whole(&self) {
+        assert_eq!(self.faults, Vec::<String>::new());
+        let mut expected = BTreeSet::new();
+        for row in rows("far").filter(|row| row["of"] == "command") {
+            collect(row["name"].as_str().unwrap(), &row["fields"], &mut expected);
+        }
+        let never: BTreeSet<_> = TABLE["notStatic"].as_object().unwrap().keys().cloned().collect();
+        assert_eq!(self.seen.union(&never).cloned().collect::<BTreeSet<_>>(), expected);
+        assert_eq!(self.seen.intersection(&never).count(), 0);
+    }
+}
+
+/// All fields of an object, and of those within.
+fn collect(name: &str, fields: &Value, all: &mut BTreeSet<String>) {
+    for (field, kind) in fields.as_object().unwrap() {
+        if !all.insert(format!("{name}.{}", field.trim_end_matches('?'))) {
+            continue;
+        }
+        collect_kind(kind.as_str().unwrap(), all);
+    }
+}
+
+fn collect_kind(kind: &str, all: &mut BTreeSet<String>) {
+    for choice in kind.split(" | ").map(|choice| choice.trim_end_matches("[]")) {
+        match &TABLE["shapes"][choice] {
+            Value::String(other) => collect_kind(other, all),
+            fields @ Value::Object(_) => collect(choice, fields, all),
+            _ => {}
+        }
+    }
+}
+
+/// A value of a type.
+fn sample(kind: &str) -> Value {
+    let choice = kind.split(" | ").next().unwrap();
+    if let Some(word) = choice.strip_prefix('\'') {
+        return word.trim_end_matches('\'').into();
+    }
+    match choice {
+        "text" => "x".into(),
+        "flag" | "true" => true.into(),
+        "false" => false.into(),
+        "object" => Value::Object(Map::new()),
+        "null" => Value::Null,
+        _ => 1.into(),
+    }
+}
+
+fn sample_of(row: &Value) -> Map<String, Value> {
+    let fields = row["fields"].as_object().unwrap().iter();
+    fields.map(|(name, kind)| (name.replace('?', ""), sample(kind.as_str().unwrap()))).collect()
+}
+
+#[test]
+fn the_protocol_has_the_number_of_the_table() {
+    assert_eq!(TABLE["protocol"], crate::serve::PROTOCOL);
+}
+
+#[test]
+fn a_call_begins_with_all_fields_of_the_table_and_others_are_refused() {
+    for row in rows("client").filter(|row| row["frame"] == "open") {
+        let whole = sample_of(row);
+        let wanted = |body: &Map<String, Value>| {
+            serde_json::from_value::<Wanted>(Value::Object(body.clone()))
+        };
+        let is_refused = matches!(wanted(&whole).unwrap(), Wanted::Tool);
+        assert_eq!(is_refused, row["static"] == "refused", "{}", row["name"]);
+        if is_refused {
+            continue;
+        }
+        for (field, kind) in row["fields"].as_object().unwrap() {
+            let mut without = whole.clone();
+            without.remove(field);
+            let may_miss = kind.as_str().unwrap().contains("null");
+            let began = matches!(wanted(&without), Ok(Wanted::Command(_)));
+            assert_eq!(began, may_miss, "without {field}");
+        }
+    }
+}
+
+/// Words in quotes that stand after one of these in a source text.
+fn words_after(source: &str, befores: &[&str]) -> BTreeSet<String> {
+    let places = befores.iter().flat_map(|before| source.split(before).skip(1));
+    places.filter_map(|rest| rest.split('"').next()).map(ToOwned::to_owned).collect()
+}
+
+#[test]
+fn all_that_is_asked_of_a_command_is_read_and_nothing_else() {
+    let source = include_str!("../../command/asked.rs");
+    let (mut fields, mut words) = (BTreeSet::new(), BTreeSet::new());
+    let about = rows("client").filter(|row| row["of"] == "command" && row["frame"] != "open");
+    for (field, kind) in about.flat_map(|row| row["fields"].as_object().unwrap()) {
+        fields.insert(field.replace('?', ""));
+        let kind = kind.as_str().unwrap();
+        words.extend(kind.split('\'').skip(1).step_by(2).map(ToOwned::to_owned));
+    }
+    assert_eq!(words_after(source, &["Some(\""]), words);
+    let read = words_after(source, &["get(\"", "number(\""]);
+    // Two at a time.
+    let both = words_after(source, &["[\"columns\", \""]).into_iter().chain(["columns".to_owned()]);
+    assert_eq!(read.into_iter().chain(both).collect::<BTreeSet<_>>(), fields);
+}
+
+#[test]
+fn what_is_wrong_with_a_message_is_told_by_its_name_and_field() {
+    let wrong = [
+        ("message", "null", "message of command: expected object, got null"),
+        ("message", r#"{"do":"resize","columns":0,"rows":9}"#, "columns: expected 1..65535, got 0"),
+        ("message", r#"{"what":"signal","ask":1}"#, "signal: expected text, got nothing"),
+        ("message", r#"{"what":"members","ask":-1}"#, "ask: expected count, got -1"),
+        ("cancel", r#"{"graceMs":"soon"}"#, "graceMs: expected amount, got \"soon\""),
+    ];
+    for (frame, body, why) in wrong {
+        let body = serde_json::from_str(body).unwrap();
+        let Fault(told) = checked(frame, "command", body).unwrap_err();
+        assert!(told.ends_with(why), "{told}");
+    }
+    let unknown = serde_json::json!({ "do": "dance" });
+    assert_eq!(checked("message", "command", unknown).unwrap(), None);
+}
