@@ -1,30 +1,30 @@
-/**
- * Nobody is there who could run it, or nobody with the labels that were asked for. Nothing was
- * started.
- */
+/** No worker is there, or none with the requested labels. Nothing was started. */
 export class NoWorkerError extends Error {
   override readonly name = 'NoWorkerError';
 }
 
-/** Whoever is there has as much to do as it may. Nothing was started. */
+/** Every worker has as many calls as it may have. Nothing was started. */
 export class BusyError extends Error {
   override readonly name = 'BusyError';
 }
 
-/** What is known of a command whose worker was lost. */
+/** The facts about a command whose worker was lost. */
 export interface Lost {
-  /** `true`: it ran, by what was heard of it. `unknown`: it may have, nobody heard. */
+  /**
+   * `true`: the command ran, since the worker had told of it. `unknown`: it may have run; nothing was
+   * heard.
+   */
   readonly started: true | 'unknown';
   /**
-   * The last that came of its output: at most 64 KiB, or 8 KiB of a second ago, if nobody listened to
-   * it. Of a tool's call only if somebody did.
+   * The last output that was received: at most 64 KiB; at most 8 KiB, up to a second old, if the caller
+   * did not listen to the output. Of a tool's call only if the caller listened.
    */
   readonly output: string;
 }
 
 /**
- * Where a command ran is gone, or can't be reached any more: the process, its machine, or the line
- * to it. It ends there, and is never run again by us.
+ * The process or the machine where a command ran is gone, or the line to it is broken. The command ends
+ * there, and forkline never runs it again.
  */
 export class WorkerLostError extends Error implements Lost {
   override readonly name = 'WorkerLostError';
@@ -32,9 +32,9 @@ export class WorkerLostError extends Error implements Lost {
   readonly output: string;
 
   /**
-   * Says what is known of the command.
+   * Describes what is known of the command.
    *
-   * @param reason What became of the worker, for people.
+   * @param reason The cause of the loss, for people.
    */
   constructor(reason: string, { started, output }: Lost) {
     const what = started === true ? 'The command was started' : 'The command may have been started';

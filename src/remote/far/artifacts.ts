@@ -6,13 +6,13 @@ import type { ArtifactQuestion } from '../wire/protocol.js';
 import { describeError } from '../wire/thrown.js';
 import type { ClientsTool } from './tool.js';
 
-/** So much of a file is in memory at a time, in bytes. */
+/** Bytes of a file that are in memory at a time. */
 const SLICE = 8 * SENT_PAYLOAD;
 
 /**
- * Answers what a client asks of its tool's artifacts.
+ * Answers a client's question about its tool's artifacts.
  *
- * @throws {InputError} It keeps none.
+ * @throws {InputError} The tool keeps no artifacts.
  */
 export function answerArtifacts(call: Call, ask: ArtifactQuestion, clients: ClientsTool): void {
   const { tool } = clients;
@@ -59,10 +59,10 @@ class Answering {
   }
 
   async #read(id: string, range: ArtifactRange | undefined): Promise<void> {
-    // Lines are counted by whoever has the file.
+    // Only the side that has the file can count lines.
     if (range?.unit === 'lines') return this.#send(await this.#store.read(id, range));
     const { start = 0, end } = range ?? {};
-    // Says what is wrong with it.
+    // Throws if the range is wrong.
     if (range !== undefined) {
       await this.#store.read(id, { ...range, end: Math.min(end ?? start, start) });
     }
@@ -84,7 +84,7 @@ class Answering {
     }
   }
 
-  /** What the client sends to be kept. */
+  /** Collects the bytes that the client sends for an artifact. */
   #received(): Promise<Buffer> {
     const pieces: Uint8Array[] = [];
     return new Promise((resolve) => {

@@ -16,24 +16,24 @@ import type { ClientLimits, Profiles } from './options.js';
 import { followTask } from './task.js';
 import { ClientsTool, makeTool } from './tool.js';
 
-/** What one client is served with. */
+/** Options for serving one client. */
 interface ClientOptions {
   readonly limits: ClientLimits;
   readonly profiles: Profiles;
-  /** Whether commands may inherit all of this process's variables. */
+  /** Whether commands may inherit all variables of this process. */
   readonly mayInheritAll: boolean;
-  /** Why nothing new is taken now, if that is so. */
+  /** Returns the reason why no new work is taken now; `undefined`: new work is taken. */
   readonly refusal?: () => string | undefined;
-  /** Told when it has more or less under way. */
+  /** Called when the number of calls or tools under way changes. */
   readonly changed?: () => void;
 }
 
 /**
- * One client of this far side, from its first word to its last: all that it has started belongs to
- * it, and ends with it.
+ * Serves one client from its first message to its last. The client owns all that it has started, and
+ * that ends with the client.
  */
 export class Client {
-  /** Settles when it has gone, and nothing is left of what it has started. */
+  /** Settles when the client has gone and nothing is left of what it has started. */
   readonly ended: Promise<void>;
   readonly #options: ClientOptions;
   readonly #wire: Wire;
@@ -66,24 +66,24 @@ export class Client {
     this.#wire.hello(hello);
   }
 
-  /** How many calls it has under way, without its tools and who follows tasks of theirs. */
+  /** The number of calls under way, without those of tools and of followed tasks. */
   get load(): number {
     let lasting = this.#tools.size;
     for (const { followers } of this.#tools.values()) lasting += followers.size;
     return Math.max(0, this.#wire.size - lasting);
   }
 
-  /** How many tools it has. */
+  /** The number of tools. */
   get sessions(): number {
     return this.#tools.size;
   }
 
-  /** Tells it something about the line. */
+  /** Sends the client a notice about the line. */
   notice(body: unknown): void {
     this.#wire.notice(body);
   }
 
-  /** Ends its line, and with that all that it has started. */
+  /** Closes the client's line, which ends all that the client has started. */
   close(reason: string): void {
     this.#wire.destroy(reason);
   }
@@ -98,7 +98,7 @@ export class Client {
       this.#try(call, body, refused);
       return;
     }
-    // A cancellation that has come along with it, or before, is known in the next turn.
+    // A cancellation that came along with the command, or before, is seen in the next turn.
     const early = new EarlyEvents(call);
     queueMicrotask(() => {
       if (early.isUnwanted) {
@@ -134,7 +134,11 @@ export class Client {
     else answerArtifacts(call, open.ask, this.#toolOf(open.tool));
   }
 
-  /** @throws {BusyError} Nothing new is taken. */
+  /**
+   * Checks that new work is taken.
+   *
+   * @throws {BusyError} No new work is taken.
+   */
   #checkNew(): void {
     const refusal = this.#options.refusal?.();
     if (refusal !== undefined) throw new BusyError(`Busy: ${refusal}; nothing was started.`);
@@ -151,7 +155,7 @@ export class Client {
     this.#tools.set(call.id, tool);
   }
 
-  /** Only its own tools are a client's to use: there is no other name for them. */
+  /** Returns a tool of this client. A client can name no other client's tools. */
   #toolOf(id: number): ClientsTool {
     const tool = this.#tools.get(id);
     if (tool !== undefined) return tool;

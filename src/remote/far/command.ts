@@ -50,7 +50,7 @@ const PLAIN_NAMES: OptionNames<PlainCommandOptions> = NAMES;
 /**
  * Runs a command for a client.
  *
- * @param owner Of all that the client starts.
+ * @param owner Owns all that the client starts.
  * @param mayInheritAll Whether commands may get all of this process's variables.
  * @throws {InputError} An option is not valid; nothing was started.
  * @throws {LaunchError} The engine cannot be started.
@@ -76,7 +76,7 @@ export function runForClient(
   else new ClientsCommand(call, prepared);
 }
 
-/** What is known of a command before it is started. */
+/** A command and its options before the start. */
 interface Prepared {
   readonly asked: Requested;
   readonly command: EngineCommand;
@@ -86,7 +86,7 @@ interface Prepared {
   readonly groups?: LimitGroups;
 }
 
-/** The same once it has what its limits take. */
+/** Makes the control groups for the command's limits, then starts the command. */
 async function runInGroups(call: Call, prepared: Prepared, limits: CommandLimits): Promise<void> {
   const early = new EarlyEvents(call);
   let groups: LimitGroups | undefined;
@@ -106,10 +106,13 @@ async function runInGroups(call: Call, prepared: Prepared, limits: CommandLimits
   }
 }
 
-/** A command that runs for so long is told to have started, in milliseconds. */
+/** The time after which a running command is reported as started, in milliseconds. */
 const STARTED_MS = 20;
 
-/** The last of the output of one that nobody listens to is told so often, and so much of it. */
+/**
+ * The interval at which the end of the output is sent to a client that does not listen, and how much of
+ * it is sent.
+ */
 const TAIL_MS = 1000;
 const TAIL_BYTES = 8 * 1024;
 
@@ -117,21 +120,25 @@ function endOf(capture: Capture): string {
   return capture.kind === 'complete' ? capture.text : capture.tail;
 }
 
-/** One command of a client: what happens to it goes over the line, what is asked of it comes. */
+/**
+ * One command of a client: sends its events over the line and carries out the client's requests.
+ */
 class ClientsCommand implements CommandEvents {
   readonly #call: Call;
   readonly #prepared: Prepared;
   readonly #handle: CommandHandle;
   readonly #spill: SpillFile | undefined;
   readonly #begun = performance.now();
-  /** Pieces of input, each after the one before. */
+  /** Writes pieces of input one after the other. */
   #writing: Promise<void>;
   #start: () => void = () => {};
-  /** The engine waits until what it has delivered is on its way. */
+  /**
+   * Whether the engine waits for `resume()`, which comes once the delivered output has been sent.
+   */
   #owesResume = false;
   #isOver = false;
   #stopTelling = (): void => {};
-  /** Answers to signals: whether it got one is known before its end is told. */
+  /** Settles when all signals so far were answered: those answers are sent before the end. */
   #signalled: Promise<unknown> = Promise.resolve();
 
   constructor(call: Call, prepared: Prepared) {
@@ -151,7 +158,7 @@ class ClientsCommand implements CommandEvents {
       data: (bytes) => this.#input(Buffer.from(bytes)),
       room: () => this.#resume(),
       cancelled: (body) => this.#handle.cancel((body as { graceMs?: number }).graceMs),
-      // It ends with its owner.
+      // The command ends with its owner.
       lost: () => {},
     };
   }
@@ -159,17 +166,17 @@ class ClientsCommand implements CommandEvents {
   started(pid: number): void {
     const { tellsStart, groups } = this.#prepared;
     this.#start();
-    // They are there for what it leaves behind, too.
+    // The groups stay for processes that the command leaves behind, too.
     if (groups !== undefined) this.#handle.gone().then(() => groups.remove());
     if (tellsStart) this.#say({ started: pid });
-    // Most commands are over before that is of use to anybody.
+    // Most commands end before a client could use this.
     this.#stopTelling = startTimer(STARTED_MS, () => {
       if (!tellsStart) this.#say({ started: pid });
       if (this.#prepared.command.listen === undefined) this.#tellTail(0);
     });
   }
 
-  /** For a client that may lose it, and has heard nothing of its output. */
+  /** Sends the end of the output to a client that does not listen, in case the line is lost. */
   #tellTail(told: number): void {
     this.#stopTelling = startTimer(TAIL_MS, async () => {
       const captures = (await this.#handle.snapshot()) ?? [];
@@ -279,7 +286,7 @@ class ClientsCommand implements CommandEvents {
       case 'members':
         return this.#handle.members();
     }
-    // A newer client's question.
+    // A question of a newer client.
     return undefined;
   }
 }

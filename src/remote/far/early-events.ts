@@ -1,6 +1,6 @@
 import type { Call, CallEvents } from '../wire/call.js';
 
-/** Keeps what comes for a call until somebody is there for it. */
+/** Keeps a call's events until their final receiver is there. */
 export class EarlyEvents {
   readonly #told: ((events: CallEvents) => void)[] = [];
   #isUnwanted = false;
@@ -17,12 +17,12 @@ export class EarlyEvents {
     };
   }
 
-  /** Whether it was cancelled meanwhile, or its client has gone. */
+  /** Whether the call was cancelled meanwhile, or the client has gone. */
   get isUnwanted(): boolean {
     return this.#isUnwanted;
   }
 
-  /** Now somebody is. */
+  /** Passes the kept events on to their receiver. */
   passOn(events: CallEvents): void {
     for (const tell of this.#told.splice(0)) tell(events);
   }

@@ -9,7 +9,7 @@ import type { ClientsTool } from './tool.js';
 /**
  * Runs one call of a client's tool.
  *
- * @throws {InputError} It has no tool of this name.
+ * @throws {InputError} The client has no tool of this name.
  */
 export function executeForClient(call: Call, open: OpenExecute, clients: ClientsTool): void {
   const tool = clients.named(open.name);
@@ -19,7 +19,7 @@ export function executeForClient(call: Call, open: OpenExecute, clients: Clients
   call.events = {
     cancelled: () => controller.abort(),
     room: () => listener.room(),
-    // Nobody wants it any more; its tool ends with the client.
+    // The client has gone, and its tool ends with it.
     lost: () => controller.abort(),
   };
   const running = tool.execute(open.input, {
@@ -45,12 +45,14 @@ async function conclude(
   call.finish(end);
 }
 
-/** Tells a client of a call that runs, and no more than the line takes. */
+/** Sends updates and output of a running call, no more than the line takes. */
 class SlowListener {
   readonly #call: Call;
-  /** The last update, while one is on its way: those between are of no use. */
+  /**
+   * The last update that has not been sent, while another is being sent; older ones are dropped.
+   */
   #update: ToolResult<object> | undefined;
-  /** Bytes of each stream that were left out. */
+  /** Bytes that were left out, by stream. */
   readonly #dropped = new Map<StreamName, number>();
 
   constructor(call: Call) {
@@ -73,7 +75,7 @@ class SlowListener {
     this.#say({ output: { stream, text, droppedBytes: dropped } });
   }
 
-  /** All that was sent is on its way. */
+  /** Sends the kept update, now that everything before it has been sent. */
   room(): void {
     const update = this.#update;
     this.#update = undefined;

@@ -1,31 +1,31 @@
 import { checkObject, isMissing, type OptionNames, wholeFrom } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
 
-/** How much one client may have at a time. */
+/** Limits of one client. */
 export interface ClientLimits {
-  /** Calls under way. */
+  /** The number of calls under way. */
   readonly maxCalls: number;
-  /** Tools. */
+  /** The number of tools. */
   readonly maxSessions: number;
-  /** Bytes of messages that are not whole yet; also the longest message. */
+  /** Bytes of incomplete messages; also the length of the longest message. */
   readonly maxBytes: number;
 }
 
-/** Options of tools by the name that a client asks for them with: functions and objects, too. */
+/** Options of tools, functions and objects included, by the name that a client asks for. */
 export type Profiles = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** What every client of a far side is served with. */
+/** Options that are the same for all clients of a far side. */
 export interface ServeOptions {
   /**
-   * Options of tools, by the name that a client asks for them with: `{ agents: { interceptor, ui } }`.
-   * This is where functions and objects have their place, since they cannot be sent. Default: none.
+   * Options of tools, by the name that a client asks for: `{ agents: { interceptor, ui } }`. Functions
+   * and objects belong here, since they cannot be sent. Default: none.
    */
   readonly profiles?: Profiles | undefined;
-  /** How many calls a client may have under way. Default: 256. */
+  /** The number of calls that a client may have under way. Default: 256. */
   readonly maxCalls?: number | undefined;
-  /** How many tools a client may have. Default: 64. */
+  /** The number of tools that a client may have. Default: 64. */
   readonly maxSessions?: number | undefined;
-  /** Bytes of one message: of a command, and all that goes with it. Default: 67,108,864 (64 MiB). */
+  /** Bytes of one message: a command with all its options. Default: 67,108,864 (64 MiB). */
   readonly maxBytes?: number | undefined;
 }
 
@@ -37,7 +37,11 @@ export const SERVE_OPTION_NAMES: OptionNames<ServeOptions> = {
   maxBytes: true,
 };
 
-/** @throws {InputError} A limit or the profiles are not valid. */
+/**
+ * Returns the limits with their defaults.
+ *
+ * @throws {InputError} A limit is not valid.
+ */
 export function limitsOf(options: ServeOptions): ClientLimits {
   return {
     maxCalls: wholeFrom('maxCalls', 1, options.maxCalls ?? 256),
@@ -46,7 +50,11 @@ export function limitsOf(options: ServeOptions): ClientLimits {
   };
 }
 
-/** @throws {InputError} They are no objects of options. */
+/**
+ * Returns the profiles.
+ *
+ * @throws {InputError} The profiles are not objects of options.
+ */
 export function profilesOf({ profiles }: ServeOptions): Profiles {
   if (isMissing(profiles)) return {};
   checkObject('profiles', profiles);
@@ -54,7 +62,10 @@ export function profilesOf({ profiles }: ServeOptions): Profiles {
   return profiles;
 }
 
-/** An environment with `null` for a variable that is removed, as it came over the line. */
+/**
+ * Returns the options with `undefined` in place of `null` for variables to be removed: JSON has no
+ * `undefined`.
+ */
 export function withRemovals<Options extends { readonly env?: unknown }>(
   options: Options,
 ): Options {
@@ -65,9 +76,9 @@ export function withRemovals<Options extends { readonly env?: unknown }>(
 }
 
 /**
- * Whoever serves others has what is not theirs in its environment.
+ * Refuses to pass on this process's whole environment, which may hold what is not the client's.
  *
- * @throws {InputError} All of it is asked for, where that is not given away.
+ * @throws {InputError} `inheritEnv` is `all`, and that is not allowed.
  */
 export function checkInherited(inheritEnv: unknown, mayInheritAll: boolean): void {
   if (mayInheritAll || inheritEnv !== 'all') return;

@@ -8,25 +8,25 @@ import { limitsOf, profilesOf, SERVE_OPTION_NAMES, type ServeOptions } from './o
 
 /** Options of a far side on a byte stream. */
 export interface ServeStreamOptions extends ServeOptions {
-  /** Where the client's bytes come from, and go to. Default: standard input and output. */
+  /** The streams from and to the client. Default: standard input and output. */
   readonly streams?: { readonly input: Readable; readonly output: Writable } | undefined;
 }
 
 const NAMES: OptionNames<ServeStreamOptions> = { ...SERVE_OPTION_NAMES, streams: true };
 
-/** A client is being served. */
+/** A running service for one client. */
 export interface FarService {
-  /** Settles when it has gone, and nothing is left of what it has started. */
+  /** Settles when the client has gone and nothing is left of what it has started. */
   readonly closed: Promise<void>;
-  /** Ends it: commands get SIGTERM, their grace period, SIGKILL. Settles like `closed`. */
+  /** Ends the service: commands get SIGTERM, their grace period, SIGKILL. Settles like `closed`. */
   close(): Promise<void>;
 }
 
 /**
- * The far side of a byte stream: serves one client, which has started it, by `ssh` or `docker exec`.
+ * Serves one client on a byte stream: the one that has started this process, by `ssh` or `docker exec`.
  * When the client closes its end or dies, all that it has started ends.
  *
- * Meanwhile standard output is the protocol's: other writes to it go to standard error.
+ * Meanwhile standard output belongs to the protocol: other writes to it go to standard error.
  *
  * @throws {InputError} An option is not valid.
  */

@@ -14,7 +14,7 @@ import type { ClientsTool } from './tool.js';
 /**
  * Lets a client follow a task of its tool.
  *
- * @throws {InputError} There is no such task.
+ * @throws {InputError} There is no task with this id.
  */
 export function followTask(call: Call, clients: ClientsTool, id: string): void {
   const found = clients.subjectOf(id);
@@ -27,7 +27,7 @@ class FollowedCall {
   readonly #call: Call;
   readonly #task: Task;
   readonly #subject: TaskSubject;
-  /** By the number of the question. */
+  /** Waits under way, by the number of the question. */
   readonly #waits = new Map<number, AbortController>();
   #isStale = false;
 
@@ -60,7 +60,9 @@ class FollowedCall {
     });
   }
 
-  /** How it stands; while that is on its way already, once more after it. */
+  /**
+   * Sends the task's standing. While an earlier one is still being sent, sends once more after it.
+   */
   #tell(): void {
     this.#isStale = this.#call.waiting > 0;
     if (this.#isStale) return;
@@ -123,5 +125,5 @@ class FollowedCall {
   }
 }
 
-/** So much of a task's output is read at a time, in bytes. */
+/** Bytes of a task's output that are read at a time. */
 const MOST_READ = 256 * 1024;

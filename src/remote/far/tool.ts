@@ -11,7 +11,7 @@ import { checkInherited, type Profiles, withRemovals } from './options.js';
 /**
  * Makes a tool as a client wants it.
  *
- * @param given What it has sent; a profile's options are beneath it.
+ * @param given The client's options; a profile's options are used where they say nothing.
  * @throws {InputError} An option is not valid, or there is no such profile.
  */
 export function makeTool(
@@ -24,9 +24,9 @@ export function makeTool(
   const beneath = isMissing(profile) ? {} : profileOf(profiles, String(profile));
   const merged = { cwd: process.cwd(), ...beneath, ...withRemovals(options) };
   checkInherited(Reflect.get(merged, 'inheritEnv'), mayInheritAll);
-  // A contract's own default may be all of them.
+  // A contract's own default may be `all`.
   const inherited = mayInheritAll ? merged : { inheritEnv: 'scrubbed', ...merged };
-  // What they are is checked there.
+  // `createBashTool()` checks the options.
   return createBashTool(inherited as unknown as BashToolOptions);
 }
 
@@ -44,12 +44,16 @@ export class ClientsTool {
   readonly #calls = new UnderWay();
   readonly #subjects = new Map<string, { readonly task: Task; readonly subject: TaskSubject }>();
   readonly #ended: () => void;
-  /** Calls that follow its tasks, which last as long as it does. */
+  /** Calls that follow tasks of this tool, and last as long as it does. */
   readonly followers = new Set<Call>();
   #disposed: Promise<void> | undefined;
   #stopEvents: (() => void) | undefined;
 
-  /** @param ended Told when it is disposed of. */
+  /**
+   * Announces the tool to the client.
+   *
+   * @param ended Called when the tool is disposed of.
+   */
   constructor(call: Call, tool: BashTool, ended: () => void) {
     this.#call = call;
     this.tool = tool;
@@ -57,31 +61,31 @@ export class ClientsTool {
     call.events = {
       message: () => this.#subscribe(),
       cancelled: () => void this.#finish(),
-      // With its client, which disposes of it.
+      // The client disposes of the tool at its own end.
       lost: () => {},
     };
     tool.tasks?.onTask((task, subject) => this.#begun(task, subject));
     this.#say(madeTool(tool));
   }
 
-  /** That of a tool which has one. */
+  /** The tool's directory, if it has one. */
   get cwd(): string | null {
     return cwdOf(this.tool);
   }
 
-  /** The tool of this name: itself, or one that goes with it. */
+  /** Returns the tool or companion of this name. */
   named(name: string): BashTool {
     const found = [this.tool, ...this.tool.companions].find((one) => one.name === name);
     if (found !== undefined) return found;
     throw new InputError(`name: expected that of a tool, got ${showValue(name)}`);
   }
 
-  /** A task of it, and what that follows. */
+  /** Returns a task of the tool, and the subject that it follows. */
   subjectOf(id: string): { readonly task: Task; readonly subject: TaskSubject } | undefined {
     return this.#subjects.get(id);
   }
 
-  /** A call of it, which its end waits for. */
+  /** Adds a call of the tool; the tool's end waits for it. */
   add<T>(work: Promise<T>): Promise<T> {
     return this.#calls.add(work);
   }
@@ -95,7 +99,7 @@ export class ClientsTool {
     this.#ended();
     this.#stopEvents?.();
     await this.tool.dispose();
-    // Whoever waits for one of them is answered first.
+    // Calls that wait for a task are answered first.
     await this.#calls.settled();
     for (const follower of this.followers) follower.finish({ value: null });
   }

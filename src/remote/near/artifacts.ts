@@ -7,7 +7,7 @@ import type {
 import { toBytes } from '../../faces/command.js';
 import type { ToolLine } from './tool-line.js';
 
-/** The artifacts of a tool, where they are. */
+/** The artifacts of a tool, which stay on the far side. */
 export class FarArtifacts implements ArtifactStore {
   readonly #session: ToolLine;
 
@@ -15,7 +15,11 @@ export class FarArtifacts implements ArtifactStore {
     this.#session = session;
   }
 
-  /** @throws Error Files are made where commands run. */
+  /**
+   * Refuses: drafts are files on the machine where commands run.
+   *
+   * @throws Error Always.
+   */
   async draft(): Promise<ArtifactDraft> {
     throw new Error('A draft is a file that a command writes: it is made on the far side alone.');
   }
@@ -43,6 +47,6 @@ export class FarArtifacts implements ArtifactStore {
     return Buffer.concat(pieces);
   }
 
-  /** They are the tool's, and end with it. */
+  /** Does nothing: the artifacts belong to the tool, and end with it. */
   async dispose(): Promise<void> {}
 }

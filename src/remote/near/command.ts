@@ -25,13 +25,13 @@ import type {
 import { errorFrom } from '../wire/thrown.js';
 import type { Wire } from '../wire/wire.js';
 
-/** What is kept of the output of a command that may be lost, in bytes. */
+/** Bytes of output that are kept in case the command is lost. */
 const KEPT_BYTES = 64 * 1024;
 
 /**
- * The far side as a place where one command runs.
+ * Returns the far side as a place where one command runs.
  *
- * @param options Those of the command, as they are sent: without what stays on this side.
+ * @param options The options that are sent, without those that stay on this side.
  */
 export function farHost(wire: Wire, options: PlainCommandOptions): CommandHost {
   return {
@@ -60,10 +60,10 @@ class FarProcess implements CommandHandle {
   #isReady = true;
   #isDelivering = false;
   #hasStarted = false;
-  /** The last of its output. */
+  /** The last output, in pieces. */
   readonly #recent: Uint8Array[] = [];
   #recentBytes = 0;
-  /** The same, as it was told while nobody listens. */
+  /** The end of the output, as the far side reports it while the caller does not listen. */
   #tail = '';
 
   constructor(
@@ -77,7 +77,7 @@ class FarProcess implements CommandHandle {
     this.#listen = listen;
     this.#isListening = listen !== undefined;
     if (wire.isClosed) {
-      // Whoever starts it is told of nothing before it has been started.
+      // The caller gets no event before the start has returned.
       nextTurn().then(() => this.#end({ kind: 'lost', error: nobody() }));
       return;
     }
@@ -97,7 +97,7 @@ class FarProcess implements CommandHandle {
       lost: (reason) => this.#lost(reason),
     });
     if (typeof stdin === 'object') {
-      // What it does not read is no failure of the call.
+      // Input that the command does not read is no failure of the call.
       this.write(stdin).catch(() => {});
       this.endInput();
     }
@@ -111,7 +111,7 @@ class FarProcess implements CommandHandle {
     this.#isReady = true;
     this.#call?.consumed(this.#delivered);
     this.#delivered = 0;
-    // Who asks is not told while asking, as by the engine.
+    // No output is delivered during the call of `resume()`, as with the engine.
     if (!this.#isDelivering && this.#waiting.length > 0) queueMicrotask(() => this.#deliver());
   }
 
@@ -162,7 +162,7 @@ class FarProcess implements CommandHandle {
     return Array.isArray(answer) ? (answer as readonly BackgroundProcess[]) : undefined;
   }
 
-  /** Nobody follows it from here. */
+  /** Returns false: members are not followed from this side. */
   async gone(): Promise<boolean> {
     return false;
   }
@@ -215,14 +215,14 @@ class FarProcess implements CommandHandle {
     this.#recentBytes -= oldest.length;
   }
 
-  /** One after the other, each when the listener can take it. */
+  /** Delivers output piece by piece, as fast as the listener takes it. */
   #deliver(): void {
     if (this.#isDelivering) return;
     this.#isDelivering = true;
     while (this.#isReady) {
       const chunk = this.#waiting.shift();
       if (chunk === undefined) break;
-      // With the number of its stream, and of what was lost.
+      // With the header of the piece: its stream, and how much was lost.
       const size = chunk.bytes.length + 9;
       if (!this.#isListening) {
         this.#call?.consumed(size);
@@ -254,7 +254,7 @@ class FarProcess implements CommandHandle {
     for (const write of this.#writes.splice(0)) write.reject(brokenPipe());
     for (const answer of this.#questions.values()) answer(null);
     this.#questions.clear();
-    // All of it comes before the end; it is bounded, as the line is.
+    // All output comes before the end; it is bounded, as the line is.
     while (this.#waiting.length > 0) {
       this.#isReady = true;
       this.#deliver();

@@ -16,29 +16,31 @@ import { Connection } from './connection.js';
 import { skipGreeting } from './greeting.js';
 import { FarProgram } from './program.js';
 
-/** How a far side is reached. Times in milliseconds. */
+/** Options for reaching a far side. Times in milliseconds. */
 export interface ConnectOptions {
   /**
-   * What is started to reach it, an argument each: it has the far side's standard input and output.
-   * `['docker', 'exec', '-i', id, 'forkline', 'serve', '--stdio']`.
+   * The program that is started to reach the far side, and its arguments: its standard input and output
+   * are the far side's. `['docker', 'exec', '-i', id, 'forkline', 'serve', '--stdio']`.
    */
   readonly command: readonly string[];
-  /** Where that is started; a `file:` URL, too. Default: here. */
+  /**
+   * The directory where the program is started; also a `file:` URL. Default: that of this process.
+   */
   readonly cwd?: string | URL | undefined;
-  /** Its variables. Default: those of this process. */
+  /** The program's variables. Default: those of this process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** How long the far side may take to answer. Default: 30,000. */
+  /** The time within which the far side has to answer. Default: 30,000. */
   readonly readyMs?: number | undefined;
 }
 
 const NAMES: OptionNames<ConnectOptions> = { command: true, cwd: true, env: true, readyMs: true };
 const READY_MS = 30_000;
-/** So many characters of the command are told. */
+/** Characters of the command that an error shows. */
 const SHOWN_WORDS = 200;
 
 /**
- * Reaches a far side by a byte stream, and starts it by that: `forkline serve --stdio` at the other
- * end of whatever gets a standard input there.
+ * Starts a program that reaches a far side, and talks to `forkline serve --stdio` at its other end over
+ * its standard input and output.
  *
  * ```ts
  * await using far = await connect({ command: ['ssh', host, 'forkline', 'serve', '--stdio'] });
@@ -46,7 +48,7 @@ const SHOWN_WORDS = 200;
  * ```
  *
  * @throws {InputError} An option is not valid.
- * @throws {NoWorkerError} Nobody answers there; nothing was started.
+ * @throws {NoWorkerError} No far side answers; nothing was started.
  */
 export async function connect(given: ConnectOptions): Promise<Connection> {
   const options = readOptions('options', given, NAMES);
@@ -65,18 +67,26 @@ export async function connect(given: ConnectOptions): Promise<Connection> {
   }
 }
 
-/** @throws {InputError} They are no directory or no variables. */
+/**
+ * Returns the directory and variables of the program.
+ *
+ * @throws {InputError} `cwd` is no directory, or `env` is not valid.
+ */
 function surroundingsOf({ cwd, env }: ConnectOptions) {
   if (!isUrl(cwd)) checkString('cwd', cwd);
   if (!isMissing(env)) {
     checkVariables(env);
-    // Whatever is wrong with one is told by that; what it makes is for commands of ours.
+    // Called for its checks alone: the resulting environment is for commands.
     resolveEnvironment({ inherit: 'none', overrides: env });
   }
   return { cwd: isMissing(cwd) ? undefined : absolutePath('cwd', cwd), env: env ?? undefined };
 }
 
-/** @throws {NoWorkerError} The system does not start it. */
+/**
+ * Starts the program.
+ *
+ * @throws {NoWorkerError} The system does not start it.
+ */
 function start(
   program: string,
   args: readonly string[],

@@ -16,27 +16,28 @@ import {
 } from './machine.js';
 import { createFarTool, type FarToolOptions } from './tool.js';
 
-/** What a client takes of a far side, in bytes of a message: a result, with all that was kept. */
+/** Bytes of the largest message that a client takes: a result, with all output that was kept. */
 const MOST_BYTES = 2 * 1024 ** 3;
 
-/** Everything has ended by then, or never will, in milliseconds. */
+/** The longest wait until everything on the far side has ended, in milliseconds. */
 const LEAVE_MS = 30_000;
 
-/** How a connection begins and ends. */
+/** Callbacks and times of a connection. */
 interface Surroundings {
-  /** How long the far side may take to say hello. */
+  /** The time within which the far side has to say hello. */
   readonly readyMs: number;
-  /** Called when the line has been closed by us; settles when nothing is left of it. */
+  /** Called when this side has closed the line; settles when nothing is left of it. */
   readonly ended: () => Promise<void>;
   readonly noticed?: (body: unknown) => void;
 }
 
 /**
- * A far side: commands run there, as here. What was started by it ends with it, also when this
- * process dies. It does not keep this process alive while nothing is under way.
+ * A far side: commands run there as they do here. All that the connection has started ends with it,
+ * also when this process dies. The connection does not keep this process alive while nothing is under
+ * way.
  */
 export class Connection implements AsyncDisposable {
-  /** Settles when the line is closed, with why; never rejects. */
+  /** Settles with the reason when the line is closed; never rejects. */
   readonly closed: Promise<string>;
   readonly #line: FarLine;
   readonly #leave: () => Promise<void>;
@@ -50,7 +51,7 @@ export class Connection implements AsyncDisposable {
   ) {
     this.closed = closed;
     this.#leave = leave;
-    // One that does not say so yet refuses them by itself.
+    // An older far side does not list its calls, and refuses by itself those that it does not know.
     const hasTools = !Array.isArray(takes) || takes.includes('tool');
     this.#line = { wire, maxBytes, hasTools, isDisposed: () => this.#disposed !== undefined };
   }
@@ -61,9 +62,9 @@ export class Connection implements AsyncDisposable {
   }
 
   /**
-   * Says hello, and waits for the other side's.
+   * Says hello, and waits for the other side's hello.
    *
-   * @throws Error It speaks another language, or has gone.
+   * @throws Error The other side speaks another protocol, or has gone.
    */
   static greet(link: Link, { readyMs, ended, noticed }: Surroundings): Promise<Connection> {
     return new Promise((resolve, reject) => {
@@ -97,11 +98,12 @@ export class Connection implements AsyncDisposable {
   }
 
   /**
-   * As `run()`: options are sent, but for `signal`, `onOutput` and `input`. Paths are the far side's.
+   * Runs a command, as `run()` does. Options are sent, but for `signal`, `onOutput` and `input`. Paths
+   * are the far side's.
    *
    * @throws {InputError} An option is not valid, or no plain data; nothing was started.
-   * @throws {LaunchError} It could not be started there.
-   * @throws {NoWorkerError} Nobody is there any more; nothing was started.
+   * @throws {LaunchError} The command could not be started there.
+   * @throws {NoWorkerError} The far side has gone; nothing was started.
    * @throws {WorkerLostError} The far side was lost meanwhile.
    */
   run(
@@ -117,7 +119,7 @@ export class Connection implements AsyncDisposable {
     return runFar(this.#line, command, options);
   }
 
-  /** As `spawn()`; what `run()` says of options and errors goes for it, too. */
+  /** Starts a command, as `spawn()` does; options and errors are those of {@link run}. */
   spawn(
     command: CommandLine,
     options: FarSpawnOptions & { readonly encoding: 'bytes' },
@@ -131,8 +133,8 @@ export class Connection implements AsyncDisposable {
   }
 
   /**
-   * As `createBashTool()`: the tool is made on the far side, and stays there. What its options have
-   * of functions and objects is in a profile of the far side.
+   * Makes a tool on the far side, as `createBashTool()` does; the tool stays there. Functions and
+   * objects among its options have to be in a profile of the far side.
    *
    * @throws {InputError} An option is not valid, or no plain data; or the far side has no tools.
    */
@@ -142,7 +144,7 @@ export class Connection implements AsyncDisposable {
     return createFarTool(this.#line, options);
   }
 
-  /** Ends all that it has started, and the far side. */
+  /** Ends all that the connection has started, and the far side. */
   dispose(): Promise<void> {
     this.#disposed ??= this.#dispose();
     return this.#disposed;
@@ -154,7 +156,7 @@ export class Connection implements AsyncDisposable {
   }
 
   async #dispose(): Promise<void> {
-    // What does not end there ends when the line is closed.
+    // Commands that have not ended by then end when the line is closed.
     await settlesWithin(this.#line.wire.settle(), LEAVE_MS, 'keepsAlive');
     this.#line.wire.end();
     await this.#leave();

@@ -3,21 +3,22 @@ import { lastBytes, visibleLines } from '../../support/text.js';
 import { startTimer } from '../../support/timing.js';
 import { PREAMBLE } from '../wire/protocol.js';
 
-/** A login may say so much before the far side does, in bytes. */
+/** Bytes that a login may print before the far side speaks. */
 const MOST_NOISE = 64 * 1024;
-/** If it then never speaks, so much of it is told. */
+/** Bytes of that text that are shown if the far side never speaks. */
 const TOLD_NOISE = 512;
 
-/** As a terminal passes it on. */
+/** The same bytes after a terminal has changed them. */
 const ON_TERMINAL = PREAMBLE.replace('\n', '\r\n');
 const HAS_TERMINAL =
   'there is a terminal in between, which changes bytes: leave out -t (`docker exec -i`, `ssh -T`)';
 
 /**
- * What a far side says, without what a shell's start-up files, or a login, have printed before.
+ * Waits for the far side's first bytes, and drops what a login or a shell's start-up files have printed
+ * before them.
  *
- * @param ended Settles when nothing more can come, with why.
- * @throws Error It is no far side that speaks there.
+ * @param ended Settles with the reason when nothing more can come.
+ * @throws Error The other side is no far side.
  */
 export function skipGreeting(
   output: Readable,

@@ -24,10 +24,13 @@ import type { Wire } from '../wire/wire.js';
 import { ownerOf } from './owner.js';
 import { plainOptions } from './plain.js';
 
-/** How a command is run on a far side: as by `run()`, but everything belongs to the connection. */
+/**
+ * Options of a command on a far side: those of `run()`, without `owner`, since the connection owns
+ * everything.
+ */
 export type FarCommandOptions = OptionsOf<'remote'>;
 
-/** How one is started there that is talked to while it runs. */
+/** Options of a live command on a far side. */
 export type FarSpawnOptions = Omit<SpawnOptions, 'owner'>;
 
 const NAMES = namesOf('remote');
@@ -39,20 +42,20 @@ const REFUSED = {
 const TELLING = { mistakes: { ...MISTAKES, ...REFUSED } };
 const INSTEAD = 'leave it out';
 
-/** What only the far side has. */
+/** Options that only the far side can resolve. */
 const NOT_HERE = { cwd: undefined, spill: undefined, sandbox: undefined, limits: undefined };
 
-/** What a line to a far side is used for, once both sides have said hello. */
+/** A line to a far side, once both sides have said hello. */
 export interface FarLine {
   readonly wire: Wire;
-  /** Bytes of a message that the far side takes. */
+  /** Bytes of the largest message that the far side takes. */
   readonly maxBytes: number;
-  /** False: what is at the far side has no tools. */
+  /** Whether the far side can make tools. */
   readonly hasTools: boolean;
   readonly isDisposed: () => boolean;
 }
 
-/** As `run()`, on the far side of a line. */
+/** Runs a command on the far side of a line, as `run()` does. */
 export function runFar(
   line: FarLine,
   command: CommandLine,
@@ -81,7 +84,7 @@ export function runFar(
   });
 }
 
-/** As `spawn()`, on the far side of a line. */
+/** Starts a command on the far side of a line, as `spawn()` does. */
 export function spawnFar(
   line: FarLine,
   command: CommandLine,
@@ -107,7 +110,11 @@ export function spawnFar(
   });
 }
 
-/** @throws {InputError | NoWorkerError} Nothing was started. */
+/**
+ * Returns an owner that starts the command on the far side.
+ *
+ * @throws {InputError | NoWorkerError} Nothing was started.
+ */
 function ownerFor(line: FarLine, command: CommandLine, sent: PlainCommandOptions): Owner {
   const { wire, maxBytes, isDisposed } = line;
   const options = plainOptions({ ...sent }, INSTEAD) as PlainCommandOptions;

@@ -4,7 +4,7 @@ import type { PlainCommandOptions } from '../wire/protocol.js';
 import type { Wire } from '../wire/wire.js';
 import { farHost } from './command.js';
 
-/** Whose one command of a far side is: it starts it there. The far side's own owner ends it. */
+/** The owner of one command of a far side: starts it there. The far side's own owner ends it. */
 class FarOwner extends Owner {
   readonly #isDisposed: () => boolean;
 
@@ -19,8 +19,10 @@ class FarOwner extends Owner {
 }
 
 /**
- * @param options What is sent of the command's options.
- * @param isDisposed Whether the line was disposed of here.
+ * Returns an owner for one command.
+ *
+ * @param options The command's options that are sent.
+ * @param isDisposed Whether this side has disposed of the line.
  */
 export function ownerOf(
   wire: Wire,

@@ -1,7 +1,7 @@
 import { InputError, showValue } from '../../support/errors.js';
 import { absolutePath, isUrl } from '../../support/paths.js';
 
-/** Data as JSON has it: what can be sent to another machine. */
+/** Data that JSON can carry, and so another machine can get. */
 type Plain =
   | null
   | boolean
@@ -11,9 +11,9 @@ type Plain =
   | { readonly [name: string]: Plain };
 
 /**
- * Options as they can be sent: without what is `undefined` or `null`, a `file:` URL as its path.
+ * Returns options as they are sent: without `undefined` and `null`, a `file:` URL as its path.
  *
- * @param instead What to do about a value that stays here, such as a function.
+ * @param instead Advice for a value that cannot be sent, such as a function.
  * @throws {InputError} Names a field that is no plain data.
  */
 export function plainOptions(
@@ -24,9 +24,9 @@ export function plainOptions(
 }
 
 /**
- * What a call is given, as it can be sent.
+ * Returns the input of a call as it is sent.
  *
- * @throws {InputError} Names what is no plain data.
+ * @throws {InputError} Names a field that is no plain data.
  */
 export function plainData(name: string, value: unknown): Plain {
   return plainValue(name, value, 'leave it out');
@@ -35,7 +35,7 @@ export function plainData(name: string, value: unknown): Plain {
 function objectOf(within: string, value: object, instead: string): Record<string, Plain> {
   const plain: Record<string, Plain> = {};
   for (const [name, field] of Object.entries(value)) {
-    // In an environment, a variable without a value is one that is removed.
+    // In an environment, a variable without a value is one to be removed.
     if (field === undefined && within !== 'env.') continue;
     plain[name] = plainValue(`${within}${name}`, field ?? null, instead);
   }
@@ -59,14 +59,14 @@ function plainValue(name: string, value: unknown, instead: string): Plain {
 
 function numberOf(name: string, value: number): number {
   if (Number.isFinite(value)) return value;
-  // As much as a time or a size can be: what is larger than all there is.
+  // The largest time or size stands for infinity, which JSON does not have.
   if (value === Number.POSITIVE_INFINITY) return Number.MAX_SAFE_INTEGER;
   throw new InputError(`${name}: expected a number, got ${showValue(value)}`);
 }
 
 function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  // One of another realm has a prototype of its own, which has none.
+  // An object of another realm has that realm's `Object.prototype`, which has no prototype.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 

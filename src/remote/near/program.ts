@@ -5,16 +5,19 @@ import { messageOf } from '../../support/errors.js';
 import { lastBytes, visibleLines } from '../../support/text.js';
 import { settlesWithin } from '../../support/timing.js';
 
-/** What it has said is told when it fails, as much of it. */
+/** Bytes of standard error that an error shows. */
 const TOLD_BYTES = 2048;
-/** The far side has ended everything by then, or never will. */
+/** The longest wait until the far side has ended everything, in milliseconds. */
 const LEAVE_MS = 30_000;
-/** One that is told to end has so long. */
+/** The longest wait after SIGTERM, in milliseconds. */
 const END_MS = 2000;
-/** Once it has ended itself, others that have its pipes, such as ssh's master, are waited for so long. */
+/**
+ * The longest wait after the exit for other processes that hold the pipes, such as ssh's master, in
+ * milliseconds.
+ */
 const PIPES_MS = 500;
 
-/** Where it is started, and with which variables. */
+/** The directory and variables of the program. */
 interface Start {
   readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
@@ -22,13 +25,20 @@ interface Start {
 
 /** The program by which a far side is reached. */
 export class FarProgram {
-  /** Settles with how it has ended, and what it has said: soon after, whoever has its pipes. */
+  /**
+   * Settles with how the program has ended and what it has printed: soon after its exit, even if other
+   * processes hold its pipes.
+   */
   readonly ended: Promise<string>;
   readonly #child: ChildProcessWithoutNullStreams;
   #said = '';
   #isLeaving = false;
 
-  /** @throws Error It can't be started. */
+  /**
+   * Starts the program.
+   *
+   * @throws Error The program can't be started.
+   */
   constructor(program: string, args: readonly string[], { cwd, env }: Start) {
     const child = start(program, args, { cwd, env });
     const failed = new Promise<string>((resolve) => {
@@ -39,7 +49,7 @@ export class FarProgram {
     });
     const closed = new Promise<void>((resolve) => child.on('close', () => resolve()));
     if (!hasPipes(child)) {
-      // Without descriptors it has none, and tells the reason in the next turn.
+      // Without free descriptors the child process has no pipes, and tells the reason in the next turn.
       throw new Error(`${program} can't be started: no descriptors are left (EMFILE)`);
     }
     this.#child = child;
@@ -63,7 +73,9 @@ export class FarProgram {
     return this.#child.stdout;
   }
 
-  /** Whether this process stays alive for it; once it is to end, it does. */
+  /**
+   * Sets whether this process stays alive for the program; while the program is ending, it does.
+   */
   hold(holds: boolean): void {
     if (this.#isLeaving && !holds) return;
     for (const one of [this.#child, this.#child.stdin, this.#child.stdout, this.#child.stderr]) {
@@ -73,7 +85,7 @@ export class FarProgram {
     }
   }
 
-  /** Lets it end, now that its input has ended; a program that does not is ended. */
+  /** Lets the program end, now that its input has ended; kills a program that does not. */
   async leave(): Promise<void> {
     this.#isLeaving = true;
     this.hold(true);
@@ -82,7 +94,7 @@ export class FarProgram {
     this.#letGo();
   }
 
-  /** What went wrong, after it was ended. */
+  /** Ends the program, and returns what went wrong. */
   async whyNot(error: unknown): Promise<string> {
     this.#isLeaving = true;
     this.hold(true);
@@ -97,7 +109,7 @@ export class FarProgram {
     return `${reason}: ${said}`;
   }
 
-  /** Others may have the other ends of its pipes for as long as they like. */
+  /** Closes the pipes: other processes may hold the other ends as long as they like. */
   #letGo(): void {
     for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) {
       stream.destroy();
@@ -122,7 +134,9 @@ function hasPipes(child: ChildProcess): child is ChildProcessWithoutNullStreams 
   return child.stdin != null && child.stdout != null && child.stderr != null;
 }
 
-/** Of a directory that is not there, the system says that the program is not. */
+/**
+ * Returns why the program was not started. The system reports a missing directory as a missing program.
+ */
 function whyNotStarted(error: unknown, cwd: string | undefined): string {
   const reason = messageOf(error);
   if (cwd === undefined) return reason;

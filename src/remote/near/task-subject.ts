@@ -27,10 +27,10 @@ interface Answer {
   readonly reject: (error: Error) => void;
 }
 
-/** A task of a tool on the far side, as those see it who follow it here. */
+/** A task of a tool on the far side, for those that follow it on this side. */
 export class FarSubject implements TaskSubject {
   readonly terminal: TerminalSize | undefined;
-  /** Settles when its command has ended, or cannot be asked any more. */
+  /** Settles when the task's command has ended, or can no longer be asked. */
   readonly ended: Promise<TaskEnd>;
   readonly #call: Call;
   readonly #answers = new Map<number, Answer>();
@@ -53,7 +53,7 @@ export class FarSubject implements TaskSubject {
     });
     this.#call = session.follow(id, {
       message: (body) => this.#told(body as TaskMessage),
-      // Its tool is gone, and it with that.
+      // The task ends with its tool.
       ended: () => this.#lost('its tool was disposed of'),
       lost: (reason) => this.#lost(reason),
     });
@@ -108,7 +108,7 @@ export class FarSubject implements TaskSubject {
     await this.#ask({ what: 'end', graceMs: graceMs ?? null });
   }
 
-  /** Waits there, where its ports and processes are. */
+  /** Waits on the far side, where the task's ports and processes are. */
   async wait(until: Until, since: number, signal: AbortSignal | undefined): Promise<AwaitedNews> {
     const waiting = this.#ask({ what: 'wait', until: plainUntil(until), since });
     const wait = this.#lastQuestion;
@@ -116,7 +116,7 @@ export class FarSubject implements TaskSubject {
     signal?.addEventListener('abort', stop, { once: true });
     try {
       const news = (await waiting) as AwaitedNews;
-      // The text that was looked for is the caller's own.
+      // The pattern is the caller's own object.
       const { line } = until;
       return news.kind === 'line' && line != null ? { ...news, pattern: line } : news;
     } catch (error) {
@@ -158,7 +158,9 @@ export class FarSubject implements TaskSubject {
     this.#end(end);
   }
 
-  /** Its command keeps this process alive, as it would here; and whoever waits for an answer. */
+  /**
+   * Keeps this process alive while the command runs, as a local one would, or an answer is awaited.
+   */
   #weigh(): void {
     this.#call.hold(!this.#hasEnded || this.#answers.size > 0);
   }

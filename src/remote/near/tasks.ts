@@ -43,7 +43,7 @@ export class FarTasks extends TaskManager {
     session.onEvent = (event) => this.#tell(event);
     session.onLost = (reason) => {
       const running = this.list().filter(({ end }) => end === undefined);
-      // Nobody there tells it any more, and they know of it themselves in the next turn.
+      // The far side sends no more events, and the tasks learn of the loss in the next turn.
       queueMicrotask(() => {
         for (const task of running) {
           this.#tell({ task: task.status(), news: [{ kind: 'lost', reason }] });
@@ -52,14 +52,18 @@ export class FarTasks extends TaskManager {
     };
   }
 
-  /** What there is to tell is seen where the tasks run. */
+  /** Subscribes to events, which the far side makes. */
   override subscribe(listener: TaskListener): () => void {
     if (this.#told.size === 0) this.#session.subscribe();
     this.#told.add(listener);
     return () => this.#told.delete(listener);
   }
 
-  /** @throws Error The tasks of a tool on the far side are begun by it. */
+  /**
+   * Refuses: the tool on the far side begins its tasks.
+   *
+   * @throws Error Always.
+   */
   override start(): Promise<Task> {
     return refused(new Error('A task of a tool on the far side is begun by the tool.'));
   }
@@ -81,7 +85,7 @@ export class FarTasks extends TaskManager {
   }
 }
 
-/** One of them: whoever waits for something of it waits there, where its ports and processes are. */
+/** A task of the far side: waits are done there, where its ports and processes are. */
 class FarTask extends Task {
   override async wait(given: Until = {}, options: WaitOptions = {}): Promise<AwaitedNews> {
     const { since = 0, signal } = readOptions('options', options, WAIT_NAMES);

@@ -26,27 +26,27 @@ import { errorFrom } from '../wire/thrown.js';
 import type { FarLine } from './machine.js';
 import { plainData } from './plain.js';
 
-/** What is kept of the output of a call that may be lost, in bytes. */
+/** Bytes of output that are kept in case the call is lost. */
 const KEPT_BYTES = 64 * 1024;
 
 const LINE_CLOSED = 'The line to the far side is closed; nothing was started.';
 const TOOL_LOST =
   'The far side of this tool was lost, with its state; nothing was started. Another tool has to be made.';
 
-/** A tool's own part of a line: what is asked of it, and what it tells. */
+/** The calls of one tool on a line: questions to it, and what it reports. */
 export class ToolLine {
   readonly #line: FarLine;
   #call: Call | undefined;
   #end: () => void = () => {};
   readonly #ended: Promise<void>;
   #isDisposed = false;
-  /** Where its next command will start. */
+  /** The directory where the tool's next command will start. */
   cwd = '';
-  /** Told of each task that it has begun. */
+  /** Called for each task that the tool has begun. */
   onTask: (task: ToldTask) => void = () => {};
-  /** Told of what happens to them, once that was asked for. */
+  /** Called for events of tasks, after `subscribe()`. */
   onEvent: (event: TaskEvent) => void = () => {};
-  /** Told when nothing more comes. */
+  /** Called with the reason when the line is lost. */
   onLost: (reason: string) => void = () => {};
 
   constructor(line: FarLine) {
@@ -61,9 +61,9 @@ export class ToolLine {
   }
 
   /**
-   * Has the tool made.
+   * Makes the tool on the far side.
    *
-   * @throws What `createBashTool()` has thrown there.
+   * @throws Errors of `createBashTool()` there.
    */
   make(options: Readonly<Record<string, unknown>>): Promise<MadeTool> {
     return new Promise((resolve, reject) => {
@@ -87,7 +87,7 @@ export class ToolLine {
     });
   }
 
-  /** Runs one call; what it throws there is thrown here. */
+  /** Runs one call; errors of the far side are thrown here. */
   execute(
     name: string,
     input: unknown,
@@ -141,7 +141,7 @@ export class ToolLine {
     });
   }
 
-  /** Asks something of its artifacts. Bytes come as they are read. */
+  /** Asks about the tool's artifacts. Bytes come as they are read. */
   ask<Value>(
     question: ArtifactQuestion,
     data: (bytes: Uint8Array) => void = () => {},
@@ -168,17 +168,17 @@ export class ToolLine {
     });
   }
 
-  /** Asks to be told of what happens to tasks that begin from now on. */
+  /** Asks for events of tasks that begin from now on. */
   subscribe(): void {
     this.#call?.send({ subscribe: true });
   }
 
-  /** Follows one of its tasks. */
+  /** Follows a task of the tool. */
   follow(id: string, events: CallEvents): Call {
     return this.#open({ op: 'task', tool: this.#id, id }, events);
   }
 
-  /** Ends everything that it has started there. */
+  /** Disposes of the tool, and so ends all that it has started there. */
   async dispose(): Promise<void> {
     this.#isDisposed = true;
     this.#call?.hold(true);
@@ -200,7 +200,7 @@ export class ToolLine {
       return;
     }
     this.cwd = body.cwd ?? '';
-    // A tool that nobody calls keeps no process alive.
+    // An idle tool keeps no process alive.
     this.#call?.hold(false);
     made(body);
   }
@@ -221,7 +221,7 @@ export class ToolLine {
   }
 }
 
-/** How a call has ended; the first two: it was cancelled before the far side knew what it is. */
+/** How a call has ended; the first two: it was cancelled before the far side had read it. */
 type CallEnd<Value> = undefined | { readonly neverStarted: true } | End<Value>;
 
 function isUnsent<Value>(end: CallEnd<Value>): end is undefined | { readonly neverStarted: true } {

@@ -23,13 +23,13 @@ import { ToolLine } from './tool-line.js';
 type OptionsOf<Name extends ContractName> = Extract<BashToolOptions, { readonly contract: Name }>;
 
 /**
- * Options of a tool on a far side: those of `createBashTool()` that are plain data, all of which may
+ * Options of a tool on a far side: those of `createBashTool()` that are plain data. All of them may
  * come from a profile there.
  */
 export type FarToolOptions<Name extends ContractName> = { readonly contract: Name } & Partial<
   Omit<OptionsOf<Name>, 'contract'>
 > & {
-    /** Name of options that the far side has; those given here go before them. */
+    /** The name of a profile of the far side; options given here override the profile's. */
     readonly profile?: string | undefined;
   };
 
@@ -39,7 +39,7 @@ const NO_TOOLS =
   'forkline-far: install Node and forkline there, and start `forkline serve --stdio` in its place';
 
 /**
- * A tool on the far side of a line: what it is, and what is asked of it, go over the line; its state,
+ * Makes a tool on the far side of a line. Its definition and its calls go over the line; its state,
  * directory, tasks and artifacts stay there.
  *
  * @throws {InputError} The far side has no tools, or an option is not valid, or no plain data.
@@ -59,7 +59,7 @@ async function makeTool<Name extends ContractName>(
   const options = plainOptions({ ...given }, INSTEAD);
   const session = new ToolLine(line);
   const made = await session.make(options);
-  // What the far side has made is a tool of that contract.
+  // The far side has made a tool of that contract.
   return toolOf(session, made) as BashToolOf<ContractName> as BashToolOf<Name>;
 }
 
@@ -77,7 +77,7 @@ function toolOf(session: ToolLine, made: MadeTool): BashTool & AsyncDisposable {
     dispose: () => session.dispose(),
     [Symbol.asyncDispose]: () => session.dispose(),
   });
-  // Where its next command starts, which only some tell.
+  // Only some tools tell where their next command starts.
   if (made.cwd == null) return tool;
   return Object.defineProperty(tool, 'cwd', { get: () => session.cwd, enumerable: true });
 }
@@ -86,7 +86,7 @@ function callable(session: ToolLine, definition: FarDefinition): BashTool {
   return completeTool(own(session, definition));
 }
 
-/** A tool without what all of them have in the same way, which is here. */
+/** Returns a tool without the members that `completeTool()` adds. */
 function own(
   session: ToolLine,
   definition: FarDefinition,
@@ -101,7 +101,8 @@ function own(
         call = callOfNow(given, input);
         return await session.execute(definition.name, input, call);
       } catch (error) {
-        // What became of the command is not known, whoever wanted it to end.
+        // A lost worker is told as such even if the call was cancelled: what became of the command is
+        // not known.
         throw error instanceof WorkerLostError ? error : toToolError(error, call?.signal);
       }
     },

@@ -6,13 +6,13 @@ interface Partial {
   isRefused: boolean;
 }
 
-/** A message that is whole; `refused`: it was too much, and is not kept. */
+/** A whole message; `refused`: it was too long, and its body is not kept. */
 interface Assembled {
   readonly body: unknown;
   readonly refused: boolean;
 }
 
-/** Messages that come in parts, put together again: so many bytes of all that are under way. */
+/** Puts messages together from their parts, up to a limit of bytes for all incomplete messages. */
 export class Assembly {
   readonly #maxBytes: number;
   readonly #partial = new Map<number, Partial>();
@@ -22,22 +22,22 @@ export class Assembly {
     this.#maxBytes = maxBytes;
   }
 
-  /** Whether a message of this call is under way. */
+  /** Returns whether a message of this call is incomplete. */
   has(call: number): boolean {
     return this.#partial.has(call);
   }
 
   /**
-   * Takes a part; gives back the message if that was its last.
+   * Takes a part; returns the message if that was its last part.
    *
-   * @throws {ProtocolFault} Too much is under way, and it is not the beginning of a call, which can be
-   *   refused.
+   * @throws {ProtocolFault} Too many bytes are incomplete, and the message does not begin a call, which
+   *   could be refused.
    */
   take({ kind, more, call, payload }: Frame): Assembled | undefined {
     const partial = this.#partial.get(call) ?? { pieces: [], size: 0, isRefused: false };
     this.#partial.set(call, partial);
     if (!partial.isRefused) {
-      // The parser's memory is not kept for a part of it.
+      // A copy, so that the parser's memory is not kept for a part of it.
       partial.pieces.push(more ? Buffer.from(payload) : payload);
       partial.size += payload.length;
       this.#bytes += payload.length;
@@ -54,7 +54,7 @@ export class Assembly {
     return { body, refused: isRefused };
   }
 
-  /** Nothing more comes of a call. */
+  /** Drops the incomplete message of a call. */
   forget(call: number): void {
     this.#bytes -= this.#partial.get(call)?.size ?? 0;
     this.#partial.delete(call);
@@ -66,7 +66,7 @@ export class Assembly {
   }
 }
 
-/** What a payload says. */
+/** Parses a payload as JSON. */
 export function parse(payload: Uint8Array): unknown {
   return JSON.parse(Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString());
 }

@@ -2,33 +2,33 @@ import { FRAME, type Frame, type FrameKind } from './frames.js';
 import { Lane, SENT_PAYLOAD } from './lane.js';
 import type { Subject } from './messages.js';
 
-/** Who is told what happens to a call. */
+/** Callbacks for the events of a call. */
 export interface CallEvents {
-  /** A message about it. */
+  /** A message of the call has come. */
   message?(body: unknown): void;
-  /** Bytes; `consumed()` is to be called for them. None: the other side has no more. */
+  /** Bytes have come; call `consumed()` for them. No bytes: the other side has no more. */
   data?(bytes: Uint8Array): void;
-  /** All that was to be sent has been. */
+  /** Everything queued has been sent. */
   room?(): void;
-  /** The client wants it to end. */
+  /** The client wants the call to end. */
   cancelled?(body: unknown): void;
-  /** It was answered; `undefined`: cancelled before it had been sent. */
+  /** The call was answered; `undefined`: it was cancelled before it had been sent. */
   ended?(body: unknown): void;
-  /** The line was closed before that. */
+  /** The line was closed before the call was answered. */
   lost(reason: string): void;
 }
 
-/** What a call needs of the line that it is on. */
+/** The functions of a line that a call uses. */
 export interface CallLine {
-  /** Whether others begin calls, who may be anybody. */
+  /** Whether the other side begins the calls, and may be hostile. */
   readonly isFar: boolean;
-  /** It has something to send. */
+  /** Tells that the call has something to send. */
   ready(call: Call): void;
-  /** Goes before what waits. */
+  /** Sends a frame before all that waits. */
   urgent(frame: Frame): void;
-  /** It is over. */
+  /** Tells that the call is over. */
   closed(call: Call): void;
-  /** So many calls more, or fewer, keep the process alive. */
+  /** Changes the number of calls that keep the process alive. */
   held(change: 1 | -1): void;
 }
 
@@ -36,12 +36,12 @@ export interface CallLine {
 export class Call {
   readonly id: number;
   events: CallEvents = { lost: () => {} };
-  /** What it is about, once that is known: by this its messages are checked. */
+  /** The kind of the call, once it is known: its messages are checked by it. */
   subject: Subject | undefined;
   readonly #line: CallLine;
   readonly #messages = new Lane(true);
   readonly #bytes = new Lane(false);
-  /** How it begins and ends goes by no window: there is one of each. */
+  /** The beginning and the end use no window: there is one of each. */
   #open: { readonly bytes: Uint8Array; at: number } | undefined;
   #end: { readonly bytes: Uint8Array; at: number } | undefined;
   #isHeld = true;
@@ -52,7 +52,7 @@ export class Call {
     this.#line = line;
   }
 
-  /** Whether the other side has not heard of it. */
+  /** Whether the other side has not yet heard of the call. */
   get isUnsent(): boolean {
     return this.#open?.at === 0;
   }
@@ -62,7 +62,7 @@ export class Call {
     return this.#messages.waiting + this.#bytes.waiting;
   }
 
-  /** Whether the process stays alive for it. */
+  /** Whether the process stays alive for the call. */
   get isHeld(): boolean {
     return this.#isHeld;
   }
@@ -73,12 +73,12 @@ export class Call {
     this.#line.held(holds ? 1 : -1);
   }
 
-  /** Whether nothing more comes of it. */
+  /** Whether the call is over: nothing more comes of it. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Begins it. */
+  /** Begins the call. */
   begin(body: unknown): void {
     this.#open = { bytes: bytesOf(body), at: 0 };
     this.#line.ready(this);
@@ -91,7 +91,7 @@ export class Call {
     this.#line.ready(this);
   }
 
-  /** Sends bytes; those that fit into a frame arrive in one piece. */
+  /** Sends bytes; a piece that fits into a frame arrives in one piece. */
   sendData(bytes: Uint8Array): void {
     if (this.#isOver) return;
     for (let at = 0; at < bytes.length; at += SENT_PAYLOAD) {
@@ -107,18 +107,18 @@ export class Call {
     this.#line.ready(this);
   }
 
-  /** Answers it, after all that waits; nothing can be sent after that. */
+  /** Answers the call, after all that waits; nothing can be sent after that. */
   finish(body: unknown): void {
     if (this.#isOver) return;
     this.#end = { bytes: bytesOf(body), at: 0 };
     this.#isOver = true;
-    // What waits is bounded, and nobody may ever take it: the answer must not wait for that.
+    // The queue is bounded, and the other side may never read it: the answer must not wait for that.
     this.#messages.credited(Number.MAX_SAFE_INTEGER);
     this.#bytes.credited(Number.MAX_SAFE_INTEGER);
     this.#line.ready(this);
   }
 
-  /** Asks the far side to end it, before whatever else waits; what was not sent is not sent any more. */
+  /** Asks the far side to end the call, ahead of all that waits; unsent messages are dropped. */
   cancel(body: unknown = {}): void {
     if (this.#isOver) return;
     const { isUnsent } = this;
@@ -131,12 +131,12 @@ export class Call {
     else this.#urgent(FRAME.cancel, bytesOf(body));
   }
 
-  /** Bytes that came have been taken. */
+  /** Tells that received bytes have been taken. */
   consumed(bytes: number): void {
     this.#grant(this.#bytes, bytes);
   }
 
-  /** For the line: the next frame that can be sent now. */
+  /** For the line: returns the next frame that can be sent now. */
   next(): Frame | undefined {
     if (this.#open !== undefined) {
       const frame = this.#part(FRAME.open, this.#open);
@@ -155,7 +155,7 @@ export class Call {
     return frame;
   }
 
-  /** For the line: whether something waits that could be sent. */
+  /** For the line: whether something can be sent now. */
   get canSend(): boolean {
     const begins = this.#open !== undefined || (this.#isOver && this.#end !== undefined);
     return begins || this.#messages.canSend || this.#bytes.canSend;
@@ -169,25 +169,25 @@ export class Call {
     if (this.canSend) this.#line.ready(this);
   }
 
-  /** For the line: bytes have come; false: more than were granted. */
+  /** For the line: bytes have come. Returns whether they were granted. */
   received(bytes: number): boolean {
     return this.#bytes.received(bytes);
   }
 
-  /** For the line: a part of a message has come, and was taken; false: more than was granted. */
+  /** For the line: a part of a message has come, and was taken. Returns whether it was granted. */
   receivedMessage(bytes: number): boolean {
     const isGranted = this.#messages.received(bytes);
     this.#grant(this.#messages, bytes);
     return isGranted;
   }
 
-  /** For the line: it was answered. */
+  /** For the line: the call was answered. */
   answered(body: unknown): void {
     this.#conclude();
     this.events.ended?.(body);
   }
 
-  /** For the line, which is closed. */
+  /** For the line: the line is closed. */
   lost(reason: string): void {
     this.#isOver = true;
     this.#end = this.#open = undefined;

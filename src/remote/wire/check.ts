@@ -12,13 +12,13 @@ import {
   mismatchOfFields,
 } from './shapes.js';
 
-/** Returns what checks the messages of one side on a line: see {@link checkMessage}. */
+/** Returns a function that checks the messages of one side: see {@link checkMessage}. */
 export function checkerOf(from: Sender) {
   return (kind: FrameKind, call: Call | undefined, body: unknown): boolean =>
     checkMessage(from, kind, call === undefined ? 'line' : call.subject, body);
 }
 
-/** Returns what a call is about that this body begins; `undefined`: no call that is known. */
+/** Returns the kind of call that this body begins; `undefined`: none that is known. */
 export function subjectOf(body: unknown): Subject | undefined {
   return MESSAGES.find(({ frame, fields }) => frame === 'open' && hasKey('op', fields, body))?.of;
 }
@@ -26,8 +26,9 @@ export function subjectOf(body: unknown): Subject | undefined {
 /**
  * Checks a message.
  *
- * @returns Whether it has a row; one that has none is passed over.
- * @throws {ProtocolFault} It is not what its row says; or it begins or ends a call, and has no row.
+ * @returns Whether it has a row; a message without one is to be passed over.
+ * @throws {ProtocolFault} The message does not match its row; or it begins or ends a call, and has no
+ *   row.
  */
 function checkMessage(
   from: Sender,
@@ -56,7 +57,7 @@ function checkMessage(
 /**
  * Checks how a client begins a call.
  *
- * @throws {InputError} It is not what it has to be; nothing was started.
+ * @throws {InputError} The body matches no row; nothing was started.
  */
 export function checkOpen(body: unknown): Open {
   try {
@@ -69,7 +70,10 @@ export function checkOpen(body: unknown): Open {
 
 const ROWS = new Map<string, readonly MessageRow[]>();
 
-/** The messages of one sender, kind of frames and subject; of calls that begin, whatever they are about. */
+/**
+ * Returns the rows of one sender, kind of frames and subject; for frames that begin a call, those of
+ * all subjects.
+ */
 function rowsOf(from: Sender, kind: FrameKind, of: Subject | undefined): readonly MessageRow[] {
   const name = `${from} ${kind} ${of}`;
   const known = ROWS.get(name);
@@ -82,7 +86,10 @@ function rowsOf(from: Sender, kind: FrameKind, of: Subject | undefined): readonl
   return rows;
 }
 
-/** Returns whether a body has the field of this name; of one that is a word, true or false, with that value. */
+/**
+ * Returns whether a body has the field of this name; a field that is a fixed word, true or false must
+ * have that value.
+ */
 function hasKey(key: string, fields: Fields, body: unknown): boolean {
   if (typeof body !== 'object' || body === null || !Object.hasOwn(body, key)) return false;
   const type: FieldType = fields[key] ?? 'any';

@@ -3,7 +3,7 @@ import { isContinuation } from '../../support/text.js';
 import { SENT_PAYLOAD } from './lane.js';
 import { STREAMS } from './protocol.js';
 
-/** The number of the stream, and the bytes lost before it. */
+/** Bytes before a piece: the number of the stream, and the bytes lost before it. */
 const HEADER = 9;
 const MOST = SENT_PAYLOAD - HEADER;
 
@@ -14,7 +14,7 @@ export interface SentChunk {
   readonly bytes: Uint8Array;
 }
 
-/** Output as pieces that fit into a frame each; text is not cut within a character. */
+/** Cuts output into pieces that fit into a frame each; text is not cut within a character. */
 export function writePieces(stream: StreamName, { data, droppedBytes }: EngineChunk): Buffer[] {
   const isText = typeof data === 'string';
   const bytes = isText ? Buffer.from(data) : data;
@@ -33,7 +33,7 @@ export function writePieces(stream: StreamName, { data, droppedBytes }: EngineCh
   return pieces;
 }
 
-/** A piece as it was sent. */
+/** Reads a piece. */
 export function readPiece(payload: Uint8Array): SentChunk {
   const piece = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
   return {

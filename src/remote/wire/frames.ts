@@ -1,5 +1,5 @@
 /**
- * What goes over a line between two machines: frames, each a piece of one call.
+ * A frame: a piece of one call, as it goes over a line between two machines.
  *
  * | bytes | what |
  * | --- | --- |
@@ -19,39 +19,39 @@ export interface Frame {
 
 /** The kinds of frames, by what they do. */
 export const FRAME = {
-  /** Who speaks; the first in each direction. */
+  /** Tells who speaks; the first frame in each direction. */
   hello: 1,
-  /** The client begins a call. */
+  /** Begins a call; from the client. */
   open: 2,
-  /** Something about a call, as JSON. */
+  /** A JSON message about a call. */
   message: 3,
   /** Bytes of a call: output or input. */
   data: 4,
-  /** The receiver can take so many bytes more of a call. */
+  /** Grants the other side more bytes of a call. */
   credit: 5,
-  /** The client wants the call to end. */
+  /** Asks the far side to end the call. */
   cancel: 6,
-  /** The far side has answered the call; nothing follows. */
+  /** Answers the call; nothing follows. */
   end: 7,
-  /** Something about the line itself, as JSON. */
+  /** A JSON message about the line itself. */
   notice: 8,
 } as const;
 
-/** One of them. */
+/** A kind of frames. */
 export type FrameKind = (typeof FRAME)[keyof typeof FRAME];
 
-/** The most that a frame carries, in bytes; we send a quarter of it. */
+/** Bytes that a frame carries at most; forkline sends a quarter of that. */
 const MOST_PAYLOAD = 256 * 1024;
 
 const HEADER = 10;
 const KINDS: ReadonlySet<number> = new Set(Object.values(FRAME));
 
-/** What came is not what the other side of this protocol sends. */
+/** The other side has sent something that does not belong to this protocol. */
 export class ProtocolFault extends Error {
   override readonly name = 'ProtocolFault';
 }
 
-/** A frame as bytes. */
+/** Returns a frame as bytes. */
 export function encodeFrame({ kind, more, call, payload }: Frame): Buffer {
   const bytes = Buffer.allocUnsafe(HEADER + payload.length);
   bytes.writeUInt32BE(payload.length, 0);
@@ -68,9 +68,9 @@ export class FrameParser {
   #size = 0;
 
   /**
-   * Frames that are whole by now, in order. Their payloads may be views of `bytes`.
+   * Returns the frames that are complete by now, in order. Their payloads may be views of `bytes`.
    *
-   * @throws {ProtocolFault} These are no frames; nothing can be read after that.
+   * @throws {ProtocolFault} The bytes are no frames; nothing can be read after that.
    */
   push(bytes: Uint8Array): Frame[] {
     this.#pieces.push(bytes);
@@ -93,7 +93,7 @@ export class FrameParser {
     return frames;
   }
 
-  /** The first so many bytes in one piece; they stay. */
+  /** Returns the first bytes in one piece; they stay in the parser. */
   #joined(length: number): Buffer {
     const [first] = this.#pieces;
     if (first !== undefined && first.length >= length) return bufferOf(first);

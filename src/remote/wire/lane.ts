@@ -1,37 +1,41 @@
-/** Bytes of a lane that are on their way, or lie where nobody has taken them. */
+/** Bytes of a lane that may be on their way, or received and not yet taken. */
 export const WINDOW = 1024 * 1024;
 
-/** A frame of ours carries so much, so that calls take turns on the line. */
+/** Bytes of a frame that forkline sends: small, so that calls take turns on the line. */
 export const SENT_PAYLOAD = 64 * 1024;
 
-/** So much at a time is granted anew. */
+/** Bytes that are granted at a time. */
 const GRANTED = WINDOW / 4;
 
 /** A stretch that can be sent now. */
 interface Stretch {
   readonly bytes: Uint8Array;
-  /** More of the same piece follows. */
+  /** Whether more of the same piece follows. */
   readonly more: boolean;
 }
 
 /**
- * One of the two ways that a call has over a line, in both directions: for messages, and for bytes.
- * What nobody takes on one holds up nothing on the other.
+ * One of the two ways that a call has over a line, in both directions: for messages, and for bytes. A
+ * lane that is not read does not hold up the other.
  */
 export class Lane {
   readonly #isCut: boolean;
   readonly #queue: Uint8Array[] = [];
-  /** Where the first goes on. */
+  /** The position in the first piece from which it goes on. */
   #at = 0;
   #waiting = 0;
   /** Bytes that the other side can take. */
   #credit = WINDOW;
-  /** Bytes that it may still send. */
+  /** Bytes that the other side may still send. */
   #window = WINDOW;
-  /** Bytes that were taken here, and not granted anew yet. */
+  /** Bytes that were taken here and not granted again yet. */
   #taken = 0;
 
-  /** @param isCut Whether a piece may be sent in parts, to be put together again. */
+  /**
+   * Makes an empty lane.
+   *
+   * @param isCut Whether a piece may be sent in parts that are put together again.
+   */
   constructor(isCut: boolean) {
     this.#isCut = isCut;
   }
@@ -45,7 +49,7 @@ export class Lane {
     return this.#queue.length === 0;
   }
 
-  /** Whether the first has been sent in part. */
+  /** Whether the first piece has been sent in part. */
   get isUnderWay(): boolean {
     return this.#at > 0;
   }
@@ -67,7 +71,7 @@ export class Lane {
     this.#queue.length = this.#waiting = this.#at = 0;
   }
 
-  /** The next that can be sent. */
+  /** Returns the next bytes that can be sent. */
   next(): Stretch | undefined {
     const [first] = this.#queue;
     if (first === undefined || !this.canSend) return undefined;
@@ -84,22 +88,23 @@ export class Lane {
     return { bytes, more };
   }
 
-  /** The other side can take so much more. */
+  /** Adds to the bytes that the other side can take. */
   credited(bytes: number): void {
     this.#credit += bytes;
   }
 
-  /** So much has come; false: more than was granted. */
+  /** Counts bytes that have come. Returns whether they were granted. */
   received(bytes: number): boolean {
     this.#window -= bytes;
     return this.#window >= 0;
   }
 
   /**
-   * Bytes that came have been taken; how many are to be granted anew, if it is worth a frame.
+   * Counts bytes that were taken. Returns how many to grant again; `undefined`: too few for a frame.
    *
-   * @param isGuarded Not while more waits for the other side than it should: who does not read gets
-   *   no room. Of two sides one may do so, or both would wait for each other.
+   * @param isGuarded Whether nothing is granted while too much waits for the other side, so that a
+   *   client that does not read gets no room. Only one of two sides may do so, or both would wait for
+   *   each other.
    */
   consumed(bytes: number, isGuarded: boolean): number | undefined {
     this.#taken += bytes;

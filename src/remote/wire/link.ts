@@ -3,37 +3,37 @@ import { settlesWithin } from '../../support/timing.js';
 
 /** A line to one other side: bytes both ways, in order, none lost and none twice. */
 export interface Link {
-  /** Tells of what happens from now on; once. */
+  /** Starts to report events; called once. */
   start(events: LinkEvents): void;
-  /** Sends; false: no more until `writable` is told. */
+  /** Sends bytes. Returns false if no more are to be sent until `writable` is called. */
   write(bytes: Uint8Array): boolean;
-  /** Closes it when all that was written has been sent. */
+  /** Closes the line when all that was written has been sent. */
   end(): void;
-  /** Closes it at once. */
+  /** Closes the line at once. */
   destroy(): void;
-  /** Whether the process stays alive for what may come. */
+  /** Sets whether the process stays alive for what may come. */
   hold(holds: boolean): void;
 }
 
-/** Who is told what happens on a line. */
+/** Callbacks for the events of a line. */
 interface LinkEvents {
   bytes(chunk: Uint8Array): void;
   writable(): void;
-  /** It is closed, by whomever; told once. `reason` is for people. */
+  /** The line was closed, by either side; called once. `reason` is for people. */
   closed(reason: string): void;
 }
 
-/** What is known of two streams besides. */
+/** Options of a line over two streams. */
 interface StreamLinkOptions {
-  /** How the process stays alive for them, or does not. Default: by itself. */
+  /** Sets whether the process stays alive for the streams. Default: the streams decide. */
   readonly hold?: (holds: boolean) => void;
-  /** Settles with why there is nobody at the other end any more, should that be known. */
+  /** Settles with the reason when the other end has gone, if that is known. */
   readonly ended?: Promise<string>;
-  /** Whether nothing is left to be read once nothing can be written. Default: false. */
+  /** Whether a failed write means that nothing is left to be read. Default: false. */
   readonly closesTogether?: boolean;
 }
 
-/** A program that has closed its end is about to tell why, or never does. Milliseconds. */
+/** The longest wait for the reason, after the other side has closed its end, in milliseconds. */
 const REASON_MS = 1000;
 
 /** A line over two streams, such as a child's or a process's own. */
@@ -53,12 +53,12 @@ export class StreamLink implements Link {
     this.#events = events;
     const closed = (reason: string) => (): void => void this.#closeWithReason(reason);
     this.#input.on('data', (chunk: Uint8Array) => this.#events?.bytes(chunk));
-    // Whoever has looked at its beginning has paused it.
+    // The reader of the greeting has paused it.
     this.#input.resume();
     this.#input.on('end', closed('the other side closed the line'));
     this.#input.on('close', closed('the line was closed'));
     this.#output.on('drain', () => this.#events?.writable());
-    // Who closes one end only has closed the line: what is left to be read of it still is.
+    // A failed write alone does not close the line: bytes that have come are still read.
     this.#output.on('error', ({ message }) => {
       if (!this.#options.closesTogether) return;
       this.#close(`it can't be written to: ${message}`);

@@ -18,7 +18,7 @@ import type {
 import { fieldsOf, type Shapes } from './shapes.js';
 import type { Thrown } from './thrown.js';
 
-/** The one of a union's objects that has these fields. */
+/** The member of a union that has these fields. */
 type Of<Union, Part> = Extract<Union, Part>;
 type CaptureOf<Kind> = Of<Capture, { readonly kind: Kind }>;
 type StateOf<Kind> = Of<SubjectState, { readonly kind: Kind }>;
@@ -28,7 +28,7 @@ type Checked = NonNullable<EngineOutcome['checked']>;
 type Spilled = NonNullable<EngineOutcome['spill']> & { readonly path?: string };
 type SpillFault = NonNullable<Spilled['error']>;
 
-/** Objects within messages. */
+/** Shapes of objects within messages. */
 export const SHAPES: Shapes = {
   Thrown: fieldsOf<Thrown>({ name: 'text', message: 'text', fields: 'object', 'cause?': 'Thrown' }),
   Counts: fieldsOf<Capture['total']>({ bytes: 'count', characters: 'count', lines: 'count' }),

@@ -11,27 +11,27 @@ import type {
 import { type Fields, fieldsOf } from './shapes.js';
 import type { Thrown } from './thrown.js';
 
-/** What a message is about: the line itself, or a call by what it began with. */
+/** The subject of a message: the line itself, or a kind of call. */
 export type Subject = 'line' | Open['op'];
 
-/** Which side says it. */
+/** The side that sends a message. */
 export type Sender = 'client' | 'far';
 
 /** One message of the protocol. */
 export interface MessageRow {
-  /** Its name for people. */
+  /** The name for people. */
   readonly name: string;
   readonly from: Sender;
-  /** The kind of its frame. */
+  /** The kind of the message's frame. */
   readonly frame: keyof typeof FRAME;
-  /** What it is about. */
+  /** The subject of the message. */
   readonly of: Subject;
   /** The field that tells this message from others of the same frame; absent: there are no others. */
   readonly key?: string;
   readonly fields: Fields;
-  /** The first protocol version that has it. */
+  /** The first protocol version that has the message. */
   readonly since: number;
-  /** What a far side without Node does with it; absent: the same as one with Node. */
+  /** How a far side without Node treats the message; absent: like one with Node. */
   readonly static?: 'refused' | 'never';
 }
 
@@ -45,7 +45,7 @@ type Signalled = { readonly what: 'signal' };
 
 type Says = (of: Subject, name: string, key: string | undefined, fields: Fields) => MessageRow;
 
-/** Rows of one sender and one kind of frames. */
+/** Returns a function that makes rows of one sender and one kind of frames. */
 function says(from: Sender, frame: MessageRow['frame'], far?: MessageRow['static']): Says {
   return (of, name, key, fields) => ({
     name,
@@ -69,7 +69,7 @@ const tells = says('far', 'message');
 const notices = says('far', 'notice', 'never');
 const ends = says('far', 'end');
 
-/** How calls end that are not a command's. */
+/** Returns the ways in which calls other than a command's end. */
 const endsOf = (of: Subject, value: Fields): readonly MessageRow[] => [
   ends(of, 'value', 'value', value),
   ends(of, 'error', 'error', fieldsOf<Failed>({ error: 'Thrown' })),

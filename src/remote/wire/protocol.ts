@@ -19,36 +19,43 @@ import type {
 } from '../../faces/tasks.js';
 import type { Thrown } from './thrown.js';
 
-/** What is said over a line. Another number: the two sides can't understand each other. */
+/** The version of the protocol. Sides of different versions can't understand each other. */
 export const PROTOCOL = 1;
 
-/** What the far side writes first: what comes before, such as a login's greeting, is not ours. */
+/** The first bytes of the far side; bytes before them, such as a login's greeting, are skipped. */
 export const PREAMBLE = '\0forkline-serve\n';
 
-/** Who speaks. */
+/** The greeting of each side. */
 export interface Hello {
   readonly protocol: number;
-  /** Of the package. */
+  /** The version of the package. */
   readonly version: string;
   /** From the far side: bytes of messages that it takes at most. */
   readonly maxBytes?: number;
-  /** From the far side: the calls that it takes; absent, from an older one: it refuses what it does not. */
+  /**
+   * From the far side: the calls that it takes. An older far side does not list them, and refuses those
+   * it does not know.
+   */
   readonly takes?: readonly Open['op'][];
 }
 
-/** Options of a command that go to another machine: plain data, the environment as a policy. */
+/**
+ * Options of a command that are sent to another machine: plain data, with the environment as a policy.
+ */
 export type PlainCommandOptions = Omit<OptionsOf<'remote'>, 'signal' | 'onOutput' | 'input'>;
 
-/** How a call begins. */
+/** The body that begins a call. */
 export type Open = OpenCommand | OpenTool | OpenExecute | OpenTask | OpenArtifacts;
 
 export interface OpenCommand {
   readonly op: 'command';
   readonly line: CommandLine;
   readonly options: PlainCommandOptions;
-  /** Whoever waits for its start is told at once; else there is time. */
+  /**
+   * Whether the caller waits for the start, and is told at once; else the message may come later.
+   */
   readonly tellsStart: boolean;
-  /** Bytes to read come over the line. */
+  /** Whether input comes over the line. */
   readonly hasInput: boolean;
   readonly listen: 'text' | 'bytes' | null;
   readonly pause: boolean;
@@ -56,15 +63,15 @@ export interface OpenCommand {
 
 interface OpenTool {
   readonly op: 'tool';
-  /** Those of `createBashTool()`, and the name of a profile at the far side. */
+  /** Options of `createBashTool()`, and the name of a profile at the far side. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 
 export interface OpenExecute {
   readonly op: 'execute';
-  /** Number of the call that has made the tool. */
+  /** The number of the call that has made the tool. */
   readonly tool: number;
-  /** That of the tool itself, or of one that goes with it. */
+  /** The name of the tool, or of one of its companions. */
   readonly name: string;
   readonly input: unknown;
   readonly wantsUpdates: boolean;
@@ -84,47 +91,47 @@ interface OpenArtifacts {
   readonly ask: ArtifactQuestion;
 }
 
-/** What is asked of a tool's artifacts. */
+/** A question about a tool's artifacts. */
 export type ArtifactQuestion =
   | { readonly kind: 'list' }
   | { readonly kind: 'find'; readonly id: string }
   | { readonly kind: 'read'; readonly id: string; readonly range?: unknown }
   | { readonly kind: 'save'; readonly tool: string };
 
-/** How a call ends, unless it was cancelled before it was sent. */
+/** The end of a call, unless it was cancelled before it was sent. */
 export type End<Value> = { readonly value: Value } | { readonly error: Thrown };
 
-/** How a command's call ends. */
+/** The end of a command's call. */
 export type FarEnd =
   | { readonly neverStarted: true }
   | { readonly failed: EngineFailure }
   | { readonly error: Thrown }
   | { readonly ran: EngineOutcome };
 
-/** What is said of a command while it runs. */
+/** A message about a running command. */
 export type CommandMessage =
   | { readonly started: number }
-  /** The last of its output, for a client that does not listen to it. */
+  /** The end of the output, for a client that does not listen to it. */
   | { readonly tail: string }
-  /** A piece of input is in its pipe, or can't be. */
+  /** Whether a piece of input was written to the command's pipe. */
   | { readonly wrote: true }
   | { readonly wrote: false; readonly error: Thrown }
   | { readonly answer: number; readonly value: CommandAnswer };
 
 export type CommandAnswer = boolean | null | readonly Capture[] | readonly BackgroundProcess[];
 
-/** What is done to a command while it runs. */
+/** A request about a running command. */
 export type CommandRequest =
   | { readonly do: 'detach' }
   | { readonly do: 'resize'; readonly columns: number; readonly rows: number }
   | CommandQuestion;
 
-/** What is asked of it. */
+/** A question about a running command. */
 export type CommandQuestion =
   | { readonly ask: number; readonly what: 'snapshot' | 'members' }
   | { readonly ask: number; readonly what: 'signal'; readonly signal: NodeJS.Signals };
 
-/** A tool as it is told to the other side. */
+/** The definition of a tool, as it is sent. */
 export interface FarDefinition
   extends Pick<
     BashTool,
@@ -137,15 +144,15 @@ export interface FarDefinition
 export interface MadeTool {
   readonly made: FarDefinition;
   readonly companions: readonly FarDefinition[];
-  /** By the name of the property that a contract has them under. */
+  /** Names of companions, by the property of the contract that holds them. */
   readonly named: Readonly<Record<string, string>>;
   readonly hasArtifacts: boolean;
-  /** How many tasks may run; null: there are none. */
+  /** The number of tasks that may run; null: the tool has no tasks. */
   readonly maxTasks: number | null;
   readonly cwd: string | null;
 }
 
-/** What is said of a tool: that it was made, first of all. */
+/** A message about a tool; the first is that it was made. */
 export type ToolMessage = MadeTool | { readonly task: ToldTask } | { readonly event: TaskEvent };
 
 /** A task that a tool of the far side has begun. */
@@ -153,12 +160,12 @@ export interface ToldTask {
   readonly id: string;
   readonly label: string;
   readonly lifetime: TaskLifetime;
-  /** Its age, in milliseconds. */
+  /** The age of the task, in milliseconds. */
   readonly durationMs: number;
   readonly terminal: TerminalSize | null;
 }
 
-/** How a task of the far side stands. */
+/** The state of a task of the far side. */
 export interface TaskStanding {
   readonly state: SubjectState;
   readonly quietSince: number;
@@ -166,22 +173,22 @@ export interface TaskStanding {
   readonly tail: string;
 }
 
-/** What is said of a task, of which the call ends with its command's `TaskEnd`. */
+/** A message about a task. The call ends with the `TaskEnd` of the task's command. */
 export type TaskMessage =
   | { readonly standing: TaskStanding }
   | { readonly ended: TaskEnd }
   | TaskAnswer;
 
-/** What came of a question. */
+/** The answer to a question about a task. */
 export type TaskAnswer =
   | { readonly answer: number; readonly value: unknown }
   | { readonly answer: number; readonly error: Thrown };
 
-/** What is asked of a task. */
+/** A question about a task. */
 export type TaskQuestion =
   | { readonly what: 'read'; readonly since: number; readonly maxBytes: number }
   | { readonly what: 'members' }
-  /** As base64. */
+  /** Writes data, in base64. */
   | { readonly what: 'write'; readonly data: string }
   | { readonly what: 'closeInput' }
   | { readonly what: 'signal'; readonly signal: NodeJS.Signals }
@@ -194,18 +201,18 @@ export type PlainUntil = Omit<Until, 'line'> & {
   readonly line?: string | readonly [source: string, flags: string];
 };
 
-/** A stretch of a task's output, its bytes as base64. */
+/** A stretch of a task's output, with its bytes in base64. */
 export type SentStretch = Omit<OutputStretch, 'bytes'> & { readonly data: string };
 
-/** What is said of a call of a tool while it runs. */
+/** A message about a running call of a tool. */
 export type ExecuteMessage =
   | { readonly update: ToolResult<object> }
   | { readonly output: OutputChunk };
 
-/** What a call of a tool came to. */
+/** The result of a call of a tool. */
 export interface Executed {
   readonly result: ToolResult<unknown>;
-  /** Where the tool's next command will start, if it has a directory. */
+  /** The directory where the tool's next command will start; null: the tool has none. */
   readonly cwd: string | null;
 }
 

@@ -1,10 +1,10 @@
 import { showValue } from '../../support/errors.js';
 
 /**
- * What a field may hold, as text that another language reads as well: `text`, `flag`, `number`, `whole`
- * (a whole number), `amount` (a number from 0), `count` (a whole number from 0), `1..9` (a whole number
- * in that range), `object`, `any`, `null`, `true`, `false`, `'word'`, or the name of a shape. `text[]` is
- * a list, `text | null` a choice.
+ * The type of a field, as text that a program in another language can read: `text`, `flag`, `number`,
+ * `whole` (a whole number), `amount` (a number from 0), `count` (a whole number from 0), `1..9` (a
+ * whole number in that range), `object`, `any`, `null`, `true`, `false`, `'word'`, or the name of a
+ * shape. `text[]` is a list, `text | null` a choice.
  */
 export type FieldType = string;
 
@@ -19,7 +19,9 @@ type FieldNames<T> = {
   readonly [Name in keyof T & string as undefined extends T[Name] ? `${Name}?` : Name]-?: FieldType;
 };
 
-/** Fields that the compiler compares with a type's: none is missing, and none is made up. */
+/**
+ * Returns fields that the compiler has compared with a type's: none is missing, and none is made up.
+ */
 export function fieldsOf<T>(fields: FieldNames<T>): Fields {
   return fields;
 }
@@ -27,7 +29,7 @@ export function fieldsOf<T>(fields: FieldNames<T>): Fields {
 /** Shapes by name: the fields of an object, or another name for a type. */
 export type Shapes = Readonly<Record<string, Fields | FieldType>>;
 
-/** Where a value is not what it should be. */
+/** A place where a value does not match its type. */
 interface Mismatch {
   /** Names of fields and indices that lead to it, such as `captures[0].text`; empty: the value itself. */
   readonly path: string;
@@ -64,7 +66,7 @@ export function mismatch(
   const choices = type.split(' | ');
   const found = choices.map((choice) => mismatchOfOne(shapes, choice, value, path));
   if (found.includes(undefined)) return undefined;
-  // Of one choice, or of the one that came furthest, what is wrong inside says more.
+  // With one choice, or one that came further, the mismatch inside says more.
   const inside = found.find((each) => each !== undefined && each.path !== path);
   return inside ?? { path, expected: type, got: value };
 }

@@ -5,22 +5,22 @@ import { TaskLimitError, UnknownTaskError } from '../../faces/tasks.js';
 import { errorOf, InputError } from '../../support/errors.js';
 import { BusyError } from '../errors.js';
 
-/** What was thrown on the far side, as plain data. */
+/** An error of the far side, as plain data. */
 export interface Thrown {
   readonly name: string;
   readonly message: string;
-  /** What its class has besides. */
+  /** Fields of the error's class. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly cause?: Thrown;
 }
 
-/** Fields that errors of ours, and of the system, have. */
+/** Fields that errors of forkline and of the system have. */
 const FIELDS = [
   ...['kind', 'details', 'code', 'errno', 'step', 'subject'],
   ...['id', 'available', 'maxRunning', 'running'],
 ] as const;
 
-/** An error as plain data. */
+/** Describes an error as plain data. */
 export function describeError(thrown: unknown): Thrown {
   const error = errorOf(thrown);
   const entries = FIELDS.flatMap((name) =>
@@ -32,7 +32,7 @@ export function describeError(thrown: unknown): Thrown {
   return { name, message, fields, ...(isTold && { cause: describeError(cause) }) };
 }
 
-/** The same error on this side. */
+/** Makes the same error on this side. */
 export function errorFrom({ name, message, fields, cause }: Thrown): Error {
   const options = cause === undefined ? {} : { cause: errorFrom(cause) };
   const { details, kind, available = [], id, maxRunning, running = [] } = fields;
@@ -42,7 +42,7 @@ export function errorFrom({ name, message, fields, cause }: Thrown): Error {
     case 'ToolError':
       return new ToolError(kind as ToolErrorKind, message, { ...options, details });
     case 'ToolAbortError':
-      // Why it was cancelled is known on this side alone.
+      // Only this side knows why the call was cancelled.
       return new ToolAbortError(message, { details });
     case 'LaunchError':
       return launchError(message, fields);
@@ -64,7 +64,7 @@ export function errorFrom({ name, message, fields, cause }: Thrown): Error {
 }
 
 function launchError(message: string, { errno, step, subject }: Thrown['fields']): LaunchError {
-  // It puts the name of the error before its message itself.
+  // The class puts the name of the error before its message itself.
   const [, reason = message] = /^[A-Z0-9]+: (.*)$/s.exec(message) ?? [];
   return new LaunchError({
     errno: Number(errno),

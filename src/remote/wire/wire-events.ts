@@ -1,28 +1,28 @@
 import type { Call } from './call.js';
 import type { FrameKind } from './frames.js';
 
-/** Who is told what happens on a line, besides its calls. */
+/** Callbacks for the events of a line, besides those of its calls. */
 export interface WireEvents {
-  /** The other side has said who it is. */
+  /** The other side has said hello. */
   hello(body: unknown): void;
-  /** It says something about the line. */
+  /** The other side has sent a notice about the line. */
   notice?(body: unknown): void;
-  /** A client has begun a call; `refused`: it has too much under way. */
+  /** A client has begun a call; `refused`: it has too many incomplete bytes. */
   opened?(call: Call, body: unknown, refused: boolean): void;
   /** A call is over. */
   idle?(): void;
   /**
-   * Checks a message, but for those that begin calls. Returns whether it is to be told.
+   * Checks a message, but for those that begin calls. Returns whether the message is to be passed on.
    *
-   * @throws {ProtocolFault} It is not what such a message has to be.
+   * @throws {ProtocolFault} The message is not valid.
    */
   check?(kind: FrameKind, call: Call | undefined, body: unknown): boolean;
-  /** The line is closed, after all of its calls were told. */
+  /** The line is closed, and all of its calls have been told. */
   closed(reason: string): void;
 }
 
-/** How much one side takes of the other, in bytes. */
+/** Limits for what the other side sends, in bytes. */
 export interface WireLimits {
-  /** Of messages that are not whole yet, of all calls together. */
+  /** The bytes of incomplete messages, of all calls together. */
   readonly maxBytes: number;
 }

@@ -13,10 +13,13 @@ import {
 import type { Link } from './link.js';
 import type { WireEvents, WireLimits } from './wire-events.js';
 
-/** A far side defends itself; a client gets at a call's end what nobody has taken, and it is bounded. */
+/**
+ * Only a far side enforces this; a client gets at the end of a call all bytes that were not taken,
+ * which are bounded.
+ */
 const FLOOD = 'more was sent than was granted';
 
-/** Frames that go out in one piece, in bytes. */
+/** Bytes of frames that are written in one piece. */
 const BATCH = 128 * 1024;
 
 /** Calls over one line, taking turns. */
@@ -58,17 +61,17 @@ export class Wire implements CallLine {
     return this.#isClosed;
   }
 
-  /** How many calls are under way. */
+  /** The number of calls under way. */
   get size(): number {
     return this.#calls.size;
   }
 
-  /** Says who this side is. */
+  /** Tells the other side who this side is. */
   hello(body: unknown): void {
     this.#say(FRAME.hello, body);
   }
 
-  /** Says something about the line. */
+  /** Sends a notice about the line. */
   notice(body: unknown): void {
     this.#say(FRAME.notice, body);
   }
@@ -85,7 +88,7 @@ export class Wire implements CallLine {
     return call;
   }
 
-  /** Cancels all calls; settles when they are over. */
+  /** Cancels all calls. Settles when they are over. */
   async settle(): Promise<void> {
     for (const call of [...this.#calls.values()]) {
       call.hold(true);
@@ -103,7 +106,7 @@ export class Wire implements CallLine {
     this.#link.end();
   }
 
-  /** Closes it at once. */
+  /** Closes the line at once. */
   destroy(reason: string): void {
     this.#close(reason);
     this.#link.destroy();
@@ -138,7 +141,7 @@ export class Wire implements CallLine {
     this.urgent({ kind, more: false, call: 0, payload });
   }
 
-  /** What is said in one turn goes in one piece. */
+  /** Sends what was said in one turn in one piece. */
   #pumpSoon(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
@@ -159,7 +162,7 @@ export class Wire implements CallLine {
   #batch(): Buffer[] {
     const batch: Buffer[] = [];
     let size = 0;
-    // What is urgent is about what has been begun before, and must not come ahead of that.
+    // Urgent frames are about calls that were begun before, and must not overtake the beginning.
     for (const call of this.#ready) {
       if (!call.isUnsent || size >= BATCH) continue;
       const frame = call.next();
@@ -174,13 +177,13 @@ export class Wire implements CallLine {
       if (frame !== undefined) {
         batch.push(encodeFrame(frame));
         size += frame.payload.length;
-        // It has its next turn after all others.
+        // The call has its next turn after all others.
         if (call.canSend) this.#ready.add(call);
         else if (call.waiting === 0) call.events.room?.();
       }
       if (size >= BATCH) break;
     }
-    // What was granted meanwhile.
+    // Grants that were made meanwhile.
     batch.push(...this.#urgent.splice(0).map(encodeFrame));
     return batch;
   }
@@ -193,7 +196,7 @@ export class Wire implements CallLine {
         this.#take(frame);
       }
     } catch (error) {
-      // What nobody understands would be taken for something else from here on.
+      // After a frame that is not understood, the rest would be misread.
       this.destroy(`the other side can't be understood: ${messageOf(error)}`);
     }
   }
@@ -237,7 +240,7 @@ export class Wire implements CallLine {
     else this.#events.notice?.(body);
   }
 
-  /** A call that a client begins; undefined: one that is over. */
+  /** Adds a call that a client begins; `undefined`: the call is over. */
   #begin({ kind, call: id }: Frame): Call | undefined {
     if (kind !== FRAME.open || this.#events.opened === undefined) return undefined;
     if (id <= this.#lastId) throw new ProtocolFault(`call ${id} has been there before`);
@@ -263,7 +266,7 @@ export class Wire implements CallLine {
     else call.events.message?.(body);
   }
 
-  /** It was cancelled before it was known what it is. */
+  /** Answers a call that was cancelled before its body was complete. */
   #abandon(call: Call): void {
     this.#assembly.forget(call.id);
     call.finish({ neverStarted: true });
