@@ -26,26 +26,30 @@ import { checkLabels, LEASE_RANGE } from './worker.js';
 
 /** Options of a fleet. Times in milliseconds. */
 export interface FleetOptions extends BrokerOptions {
-  /** Which workers: those of the same pool. Default: `default`. */
+  /** The pool whose workers are used. Default: `default`. */
   readonly pool?: string | undefined;
   /**
-   * How long nothing may be heard of a worker, or of this client by it: then what runs there is lost,
-   * and ends. A quarter of it when the broker says that it is gone. 1,000 to 120,000. Default: 20,000.
+   * The time after which a silent worker, or a silent client, is taken for lost: what runs there ends.
+   * A quarter of it if the broker reports that the other side is gone. 1,000 to 120,000. Default:
+   * 20,000.
    */
   readonly leaseMs?: number | undefined;
-  /** Told the id of a worker that takes nothing new: tools there should be given up soon. Default: nobody. */
+  /**
+   * Called with the id of a worker that takes no new work: tools there should be given up soon.
+   * Default: none.
+   */
   readonly onDrain?: ((worker: string) => void) | undefined;
 }
 
-/** Which workers a call may go to: those that have all of these labels. */
+/** Options that choose workers by labels: only workers that have all of them are asked. */
 export interface Labelled {
-  /** Names and their values. Default: none are asked for. */
+  /** Names and values of labels. Default: none. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Where something runs. */
+/** The worker where something runs. */
 export interface OnWorker {
-  /** Id of the worker. */
+  /** The id of the worker. */
   readonly worker: string;
 }
 
@@ -56,7 +60,7 @@ const NAMES: OptionNames<FleetOptions> = {
   onDrain: true,
 };
 const LEASE_MS = 20_000;
-/** A worker may have been taken by another client meanwhile: so often another one is looked for. */
+/** Attempts to find another worker, when one was taken by another client meanwhile. */
 const ATTEMPTS = 4;
 
 /**
@@ -85,13 +89,17 @@ export async function connectFleet(given: FleetOptions): Promise<Fleet> {
   return new Fleet(new Placement(broker, subjects, { leaseMs }, drained), tools);
 }
 
-/** @throws {InputError} It is no lease that a worker takes. */
+/**
+ * Checks a lease.
+ *
+ * @throws {InputError} No worker takes this lease.
+ */
 function leaseFrom(leaseMs: number): number {
   const [least, most] = LEASE_RANGE;
   return wholeFrom('leaseMs', least, leaseMs, most);
 }
 
-/** The workers of a pool: whatever is asked goes to one that has room. */
+/** The workers of a pool: each request goes to one that has room. */
 export class Fleet implements AsyncDisposable {
   readonly #placement: Placement;
   readonly #lastingTools: LastingTools;
@@ -104,13 +112,13 @@ export class Fleet implements AsyncDisposable {
   }
 
   /**
-   * As `run()`, on a worker; with its id. It is run once or not at all: who is told that its worker
-   * was lost may run it again, if that does no harm.
+   * Runs a command on a worker, as `run()` does; the result has the worker's id. The command runs once
+   * or not at all: after `WorkerLostError` a caller may run it again, if that does no harm.
    *
    * @throws {InputError} An option is not valid, or no plain data; nothing was started.
-   * @throws {NoWorkerError} There is none, or none with these labels; nothing was started.
-   * @throws {BusyError} All have as much to do as they may; nothing was started.
-   * @throws {LaunchError} It could not be started there.
+   * @throws {NoWorkerError} No worker is there, or none with these labels; nothing was started.
+   * @throws {BusyError} All workers have as many calls as they may; nothing was started.
+   * @throws {LaunchError} The command could not be started there.
    * @throws {WorkerLostError} The worker was lost meanwhile.
    */
   run(
@@ -133,7 +141,7 @@ export class Fleet implements AsyncDisposable {
     });
   }
 
-  /** As `spawn()`, on a worker. */
+  /** Starts a command on a worker, as `spawn()` does. */
   spawn(
     command: CommandLine,
     options: FarSpawnOptions & Labelled & { readonly encoding: 'bytes' },
@@ -152,23 +160,25 @@ export class Fleet implements AsyncDisposable {
     );
   }
 
-  /** As `createBashTool()`: the tool stays on its worker, with all that it has. */
+  /**
+   * Makes a tool on a worker, as `createBashTool()` does: the tool stays there, with its whole state.
+   */
   async createBashTool<Name extends ContractName>(
     given: FarToolOptions<Name> & Labelled,
   ): Promise<BashToolOf<Name> & OnWorker> {
     const { labels, ...options } = objectOf(given);
     return this.#somewhere(labels, async ({ connection, worker }) => {
-      // What is left is what it was, without the labels.
+      // The options are the caller's, without the labels.
       const left = options as unknown as FarToolOptions<Name>;
       return Object.assign(await connection.createBashTool(left), { worker });
     });
   }
 
   /**
-   * As {@link createBashTool}, for whom a new session is better than none: once its worker is lost,
-   * or about to end and nothing of the tool runs there, the tool goes on at another one. The first
-   * answer from there begins with a line that says so, and that directory, tasks and artifacts are
-   * gone. The call that was under way is told `WorkerLostError`, and not run again.
+   * Makes a tool, as {@link createBashTool} does, that may go on with a new session. Once its worker is
+   * lost, or about to end with nothing of the tool running there, the tool is made anew on another
+   * worker. The first answer from there begins with a line that says so, and that directory, tasks and
+   * artifacts are gone. A call that was under way is told `WorkerLostError`, and not run again.
    */
   createLastingTool<Name extends ContractName>(
     options: FarToolOptions<Name> & Labelled,
@@ -177,15 +187,15 @@ export class Fleet implements AsyncDisposable {
   }
 
   /**
-   * The workers that are there now.
+   * Yields the workers that are there now.
    *
-   * @throws {NoWorkerError} The broker can't be reached, so that nobody knows.
+   * @throws {NoWorkerError} The broker can't be reached, so that the workers are not known.
    */
   async *workers(): AsyncGenerator<WorkerInfo, void, void> {
     yield* await this.#placement.workers();
   }
 
-  /** Ends all that it has started, and leaves. */
+  /** Ends all that the fleet has started, and closes the connection to the broker. */
   dispose(): Promise<void> {
     this.#disposed ??= this.#placement.dispose();
     return this.#disposed;
@@ -197,8 +207,9 @@ export class Fleet implements AsyncDisposable {
   }
 
   /**
-   * What was refused as too much was not started, so that it may be asked elsewhere; nor was what could not
-   * be asked any more, or a tool that was lost while it was made.
+   * Asks workers until one takes the request. A refused request was not started, so another worker may
+   * be asked; the same goes for a request that could not be sent, or a tool that was lost while it was
+   * made.
    */
   async #somewhere<T>(labels: unknown, ask: (found: FoundWorker) => Promise<T>): Promise<T> {
     const wanted = checkLabels(labels);
@@ -217,7 +228,11 @@ export class Fleet implements AsyncDisposable {
   }
 }
 
-/** @throws {InputError} Options are none. */
+/**
+ * Checks that options are an object.
+ *
+ * @throws {InputError} The options are not an object.
+ */
 function objectOf<Options extends object>(options: Options): Options {
   checkObject('options', options);
   return options;

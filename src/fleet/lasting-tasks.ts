@@ -1,10 +1,10 @@
 import { type Task, type TaskListener, TaskManager, type TaskOptions } from '../faces/tasks.js';
 import { checkFunction } from '../support/checks.js';
 
-/** The tasks of a tool that goes from one worker to another: those of where it is now. */
+/** The tasks of a tool that moves from one worker to another: those on its present worker. */
 export class LastingTasks extends TaskManager {
   #current: TaskManager;
-  /** Who is told, and how that is stopped. */
+  /** Listeners, and the function that ends the present subscription of each. */
   readonly #told = new Map<TaskListener, () => void>();
 
   constructor(first: TaskManager) {
@@ -12,7 +12,7 @@ export class LastingTasks extends TaskManager {
     this.#current = first;
   }
 
-  /** From now on these are its tasks. */
+  /** Replaces the present tasks by those of the next worker. */
   becomes(next: TaskManager): void {
     this.#current = next;
     for (const [listener, stop] of this.#told) {

@@ -9,7 +9,7 @@ import {
 import { NoWorkerError } from '../remote/for-fleet.js';
 import { LastingTasks } from './lasting-tasks.js';
 
-/** A tool, and the worker that it is on. */
+/** A tool, and the id of its worker. */
 type ToolOnWorker = BashTool & { readonly worker: string };
 
 const GONE =
@@ -24,17 +24,17 @@ export class LastingTools {
   readonly #draining = new Set<string>();
   readonly #tools = new Set<LastingTool>();
 
-  /** A worker takes nothing new: what has nothing under way there goes elsewhere. */
+  /** Moves idle tools away from a worker that takes no new work. */
   drained(worker: string): void {
     this.#draining.add(worker);
     for (const tool of this.#tools) void tool.leave();
   }
 
   /**
-   * Makes one.
+   * Makes a tool.
    *
-   * @param open Makes a tool on a worker that has room: the same one each time, but for its state.
-   * @throws What `open` throws.
+   * @param open Makes the tool on a worker that has room: the same tool each time, but for its state.
+   * @throws Errors of `open`.
    */
   async make(open: () => Promise<ToolOnWorker>): Promise<BashTool> {
     const isDraining = (worker: string): boolean => this.#draining.has(worker);
@@ -47,18 +47,23 @@ export class LastingTools {
   }
 }
 
-/** One tool after the other: the next when the worker of the one before is lost, or about to end. */
+/**
+ * Several tools one after the other: the next one when the worker of the last is lost, or about to end.
+ */
 class LastingTool {
   readonly #open: () => Promise<ToolOnWorker>;
   readonly #isDraining: (worker: string) => boolean;
   readonly #tasks: LastingTasks | undefined;
   #current: ToolOnWorker;
   #opening: Promise<void> | undefined;
-  /** Settles when those before are disposed of. */
+  /** Settles when the earlier tools are disposed of. */
   #left: Promise<unknown> = Promise.resolve();
-  /** How many calls are under way. */
+  /** The number of calls under way. */
   #calls = 0;
-  /** What the next answer begins with: its reader takes it for one of the session before. */
+  /**
+   * The line that the next answer begins with: without it, its reader would take it for one of the
+   * session before.
+   */
   #notice: string | undefined;
   #isDisposed = false;
 
@@ -73,7 +78,7 @@ class LastingTool {
     this.#tasks = first.tasks && new LastingTasks(first.tasks);
   }
 
-  /** All of them as one tool. */
+  /** Returns the tool that stands for all of them. */
   face(dispose: () => Promise<void>): BashTool {
     const { companions } = this.#current;
     const beside = companions.map((one) => this.#faceOf(one, { companions: [], dispose }));
@@ -81,9 +86,9 @@ class LastingTool {
   }
 
   /**
-   * Goes elsewhere if its worker is about to end, and nothing would be ended by that.
+   * Moves the tool if its worker is about to end, and nothing under way would be ended by that.
    *
-   * @param own How many of the calls under way are the one that asks for it.
+   * @param own The number of calls under way that ask for this.
    */
   async leave(own = 0): Promise<void> {
     await this.#noLongerOpening();
@@ -91,7 +96,7 @@ class LastingTool {
     const isBusy = (): boolean =>
       this.#calls > own || (tasks?.list() ?? []).some(({ end }) => end === undefined);
     if (this.#isDisposed || !this.#isDraining(worker) || isBusy()) return;
-    // If nobody else has room, it stays as long as it may.
+    // If no other worker has room, the tool stays as long as it may.
     await this.#renew(this.#current, DRAINED).catch(() => {});
   }
 
@@ -123,7 +128,7 @@ class LastingTool {
       const result = await this.#run(name, input, call);
       return withNotice(result, this.#takeNotice(), 'notices' in (outputSchema?.properties ?? {}));
     } catch (error) {
-      // Whoever has cancelled it may not read what comes of it.
+      // The caller that has cancelled may not read the answer, so the notice is kept for the next one.
       if (!(error instanceof Error) || error instanceof ToolAbortError) throw error;
       const notice = this.#takeNotice();
       if (notice !== undefined) error.message = `${notice}\n\n${error.message}`;
@@ -138,7 +143,8 @@ class LastingTool {
     input: unknown,
     call: ToolCall<unknown> | undefined,
   ): Promise<ToolResult<unknown>> {
-    // Also while it waits: whoever leaves then would dispose of what it is about to ask.
+    // Counted also while the tool waits: else `leave()` would dispose of the tool that is about to be
+    // asked.
     this.#calls += 1;
     try {
       await this.leave(1);
@@ -157,7 +163,7 @@ class LastingTool {
     try {
       return await this.#ask(asked, name, input, call);
     } catch (error) {
-      // Its line was closed before the call: nothing was started, so that another worker may.
+      // The line was closed before the call: nothing was started, so that another worker may be asked.
       if (!(error instanceof NoWorkerError)) throw error;
     }
     await this.#noLongerOpening();
@@ -165,7 +171,10 @@ class LastingTool {
     return this.#ask(this.#current, name, input, call);
   }
 
-  /** One that was asked for earlier may have found nobody, and somebody may have come since. */
+  /**
+   * Waits for a move under way; one that was begun earlier may have found no worker, and another may
+   * have come since.
+   */
   async #noLongerOpening(): Promise<void> {
     await this.#opening?.catch(() => {});
   }
@@ -182,7 +191,7 @@ class LastingTool {
     return asked.execute(input, call);
   }
 
-  /** Once for all calls that find the same one gone. */
+  /** Moves the tool, once for all calls that find the same worker gone. */
   async #renew(gone: ToolOnWorker, notice: string): Promise<void> {
     if (this.#current !== gone) return;
     this.#opening ??= this.#replace(notice).finally(() => {
@@ -211,7 +220,9 @@ function disposed(): ToolError {
   return new ToolError('disposed', 'The bash tool was disposed.');
 }
 
-/** An answer with a line before it; as data, too, if its schema has a place for that. */
+/**
+ * Returns the result with a line before it; in its data, too, if the schema has a place for that.
+ */
 function withNotice(
   result: ToolResult<unknown>,
   notice: string | undefined,

@@ -1,28 +1,28 @@
-/** What workers and clients say of each other, as JSON; their lines have frames. */
+/** Messages between workers and clients, as JSON; those on their lines are frames. */
 
-/** A worker, as it tells of itself. */
+/** The description of a worker. */
 export interface WorkerInfo {
-  /** 128 random bits of this run of it. */
+  /** 128 random bits, new for each run of the worker. */
   readonly id: string;
-  /** What its owner calls it: by default the machine's name. */
+  /** The name that its owner gives it; by default the machine's name. */
   readonly name: string;
-  /** What clients may ask for. */
+  /** Labels that clients may ask for. */
   readonly labels: Readonly<Record<string, string>>;
-  /** How many calls it has under way. */
+  /** The number of calls under way. */
   readonly running: number;
-  /** How many tools it has. */
+  /** The number of tools. */
   readonly sessions: number;
-  /** How many calls of those that it may have it has: 0, none, to 1, all. */
+  /** The share of its capacity that is in use: 0, none, to 1, all. */
   readonly load: number;
-  /** It takes nothing new, and ends when what it has is over. */
+  /** Whether it takes no new work, and ends when what it has is over. */
   readonly draining: boolean;
 }
 
-/** A client looks for a worker, and offers a line should it be a new one. */
+/** A client's search for a worker, with the offer of a line in case there is none yet. */
 export interface PlaceRequest {
-  /** 128 random bits: whose line it is. */
+  /** The client's 128 random bits. */
   readonly client: string;
-  /** The line's name, and where the client listens for it. */
+  /** The line's name, and the subject on which the client listens for it. */
   readonly line: string;
   readonly to: string;
   readonly leaseMs: number;
@@ -31,17 +31,17 @@ export interface PlaceRequest {
 /** A worker's answer. */
 export type Placed =
   | { readonly busy: true }
-  /** The name of the line: the one that was offered, or that there is already. */
+  /** The name of the line: the one that was offered, or the one that there is already. */
   | { readonly worker: string; readonly line: string };
 
-/** What a worker says on its lines: that it is about to end, or has much to do, or has no longer. */
+/** A worker's notice on its lines: it is about to end, or has become crowded or no longer is. */
 export type WorkerNotice = { readonly draining: true } | { readonly isCrowded: boolean };
 
 export function toJson(value: unknown): Uint8Array {
   return Buffer.from(JSON.stringify(value));
 }
 
-/** Undefined: it is none. */
+/** Parses a message; `undefined`: it is not JSON. */
 export function fromJson(data: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(data).toString());

@@ -16,26 +16,28 @@ import { lastToken, newId, type Subjects } from './subjects.js';
 export interface FoundWorker {
   readonly worker: string;
   readonly connection: Connection;
-  /** What was to be done there is done. */
+  /** Tells that the work there is done. */
   readonly done: () => void;
-  /** It had no room: let others be asked, until it says that it has. */
+  /** Tells that the worker had no room: others are asked, until it reports that it has room. */
   readonly avoid: () => void;
 }
 
 interface Line {
   readonly link: BrokerLink;
   readonly worker: string;
-  /** Once both have said hello. */
+  /** The connection; settles once both sides have said hello. */
   readonly connection: Promise<Connection>;
-  /** How much of ours is under way there. */
+  /** The number of this client's calls under way there. */
   calls: number;
-  /** It should be left alone: it is about to end, or has much to do for others. */
+  /** Whether the worker is not to be asked: it is about to end, or crowded. */
   isAvoided: boolean;
 }
 
-/** A worker answers within this, or is not there for us. Milliseconds. */
+/**
+ * The time within which a worker answers, in milliseconds; one that does not is taken for absent.
+ */
 const ANSWER_MS = 3000;
-/** Says that a line is given up. */
+/** The packet that gives up a line. */
 const LEAVE = encodePacket({
   kind: 'bye',
   seq: 0,
@@ -43,24 +45,26 @@ const LEAVE = encodePacket({
   wantsAgain: false,
   payload: new Uint8Array(),
 });
-/** All workers have answered when none has for so long. */
+/** The time without an answer after which all workers have answered, in milliseconds. */
 const STALL_MS = 250;
 
-/** Which worker something goes to, and the lines to those that have been found. */
+/** Chooses a worker for each request, and keeps the lines to workers that have been found. */
 export class Placement {
   readonly #broker: Broker;
   readonly #subjects: Subjects;
   readonly #lease: Lease;
   readonly #onDrain: (worker: string) => void;
-  /** Who this client is. */
+  /** The id of this client. */
   readonly #id = newId();
   readonly #inbox: string;
   readonly #stopListening: () => void;
-  /** By the id of the worker. */
+  /** Lines by the id of the worker. */
   readonly #lines = new Map<string, Line>();
-  /** By the name of the line. */
+  /** Lines by their name. */
   readonly #links = new Map<string, BrokerLink>();
-  /** By the name of a line on offer: what has come on it before its worker has answered. */
+  /**
+   * Packets that came on an offered line before the worker has answered, by the name of the line.
+   */
   readonly #offers = new Map<string, Uint8Array[]>();
   #isDisposed = false;
 
@@ -81,10 +85,10 @@ export class Placement {
   }
 
   /**
-   * A worker that has room.
+   * Finds a worker that has room.
    *
-   * @throws {NoWorkerError} There is none, or none with these labels.
-   * @throws {BusyError} None has room.
+   * @throws {NoWorkerError} No worker is there, or none with these labels.
+   * @throws {BusyError} No worker has room.
    */
   async find(labels: Readonly<Record<string, string>>): Promise<FoundWorker> {
     if (this.#isDisposed)
@@ -101,9 +105,9 @@ export class Placement {
   }
 
   /**
-   * All workers that answer.
+   * Returns all workers that answer.
    *
-   * @throws {NoWorkerError} The broker can't be reached: nobody knows whether there are any.
+   * @throws {NoWorkerError} The broker can't be reached: the workers are not known.
    */
   async workers(): Promise<readonly WorkerInfo[]> {
     const { who } = this.#subjects;
@@ -129,7 +133,7 @@ export class Placement {
     if (!(await this.#broker.comesBack(this.#lease.leaseMs))) throw unreachable();
   }
 
-  /** Whoever has least to do of all that have the labels, and then the next. */
+  /** Asks the workers that have the labels, the least busy one first. */
   async #choose(labels: Readonly<Record<string, string>>): Promise<FoundWorker> {
     const wanted = Object.entries(labels);
     const all = await this.workers();
@@ -150,7 +154,7 @@ export class Placement {
     throw new BusyError(`All ${fit.length} workers are busy; nothing was started.`);
   }
 
-  /** Asks one worker for room; with the offer of a line, should there be none. */
+  /** Asks one worker for room; offers a line in case there is none. */
   async #ask(subject: string): Promise<FoundWorker | 'nobody' | 'silence' | 'busy'> {
     const line = newId();
     const to = `${this.#inbox}.${line}`;
@@ -166,7 +170,7 @@ export class Placement {
     if (placed.line === line) return this.#open(worker, line, early);
     const known = this.#lines.get(worker);
     if (known !== undefined) return this.#use(known);
-    // A line that this side has given up, and the worker has not: it does now.
+    // This side has given up the line and the worker has not: now the worker does.
     this.#broker.publish(`${this.#subjects.worker(worker)}.${placed.line}`, LEAVE);
     return this.#ask(this.#subjects.worker(worker));
   }
@@ -192,7 +196,9 @@ export class Placement {
     return this.#use(opened);
   }
 
-  /** A worker that does nothing for us, and has room: nobody need be asked where to go. */
+  /**
+   * Returns a line to a worker that does nothing for this client and has room: no search is needed.
+   */
   #idle(): Line | undefined {
     for (const line of this.#lines.values()) if (line.calls === 0 && !line.isAvoided) return line;
     return undefined;

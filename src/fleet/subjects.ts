@@ -1,22 +1,26 @@
 import { InputError, showValue } from '../support/errors.js';
 import { randomBytes } from '../support/random.js';
 
-/** Where what is said in a pool. */
+/** The subjects of a pool. */
 export interface Subjects {
-  /** One worker that takes new work answers. */
+  /** Answered by one worker that takes new work. */
   readonly place: string;
-  /** All workers answer. */
+  /** Answered by all workers. */
   readonly who: string;
-  /** One worker, by its id: lines are opened there. */
+  /** The subject of one worker, by its id: lines are opened there. */
   readonly worker: (id: string) => string;
 }
 
-/** A name for whom nobody can guess: 128 random bits. */
+/** Returns an id that cannot be guessed: 128 random bits. */
 export function newId(): string {
   return randomBytes(16).toString('hex');
 }
 
-/** @throws {InputError} It is no name of a pool. */
+/**
+ * Returns the subjects of a pool.
+ *
+ * @throws {InputError} `pool` is no name of a pool.
+ */
 export function subjectsOf(pool: string): Subjects {
   if (typeof pool !== 'string' || !/^[\w-]{1,64}$/.test(pool)) {
     throw new InputError(`pool: expected letters, digits, - and _, got ${showValue(pool)}`);
@@ -29,7 +33,7 @@ export function subjectsOf(pool: string): Subjects {
   };
 }
 
-/** The last word of a subject: what a line is called. */
+/** Returns the last word of a subject: the name of a line. */
 export function lastToken(subject: string): string {
   return subject.slice(subject.lastIndexOf('.') + 1);
 }

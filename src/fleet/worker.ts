@@ -33,13 +33,13 @@ import { lastToken, newId, type Subjects, subjectsOf } from './subjects.js';
 
 /** Options of a worker. Times in milliseconds. */
 export interface WorkerOptions extends BrokerOptions, ServeOptions {
-  /** Which clients it serves: those of the same pool, which trust each other. Default: `default`. */
+  /** The pool whose clients it serves; they trust each other. Default: `default`. */
   readonly pool?: string | undefined;
-  /** What it is called. Default: the machine's name. */
+  /** The worker's name. Default: the machine's name. */
   readonly name?: string | undefined;
-  /** What clients may ask for: `{ gpu: 'a100' }`. Default: none. */
+  /** Labels that clients may ask for: `{ gpu: 'a100' }`. Default: none. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** How many calls it has under way at most, of all clients together. Default: 64. */
+  /** The number of calls under way at most, of all clients together. Default: 64. */
   readonly capacity?: number | undefined;
 }
 
@@ -52,24 +52,24 @@ const NAMES: OptionNames<WorkerOptions> = {
   capacity: true,
 };
 const CAPACITY = 64;
-/** No client can ask for less, or for more. */
+/** The shortest and the longest lease that a client can ask for, in milliseconds. */
 export const LEASE_RANGE = [1000, 120_000] as const;
 const QUEUE = 'workers';
 const DRAIN_MS = 60_000;
 
 /** A worker of a pool. */
 export interface WorkerService extends FarService {
-  /** What clients know it by. */
+  /** The id by which clients know the worker. */
   readonly id: string;
   /**
-   * Takes nothing new from now on, and ends once what runs is over, and all tools are disposed of:
+   * Takes no new work from now on, and ends once all calls are over and all tools are disposed of:
    * after `atMostMs` (default 60,000) at the latest. Clients are told.
    */
   drain(atMostMs?: number): Promise<void>;
 }
 
 /**
- * Serves the clients of a pool over a NATS broker: `connectFleet()` finds it there.
+ * Serves the clients of a pool over a NATS broker, where `connectFleet()` finds the worker.
  *
  * @throws {InputError} An option is not valid.
  * @throws Error The broker cannot be reached.
@@ -86,12 +86,16 @@ export async function serveNats(given: WorkerOptions): Promise<WorkerService> {
   };
   const broker = await Broker.connect(options);
   const worker = new Worker(broker, subjects, settings);
-  // Else it would say that it serves before the broker knows whom to ask.
+  // Only then does the broker know whom to ask.
   await broker.flush();
   return worker;
 }
 
-/** @throws {InputError} They are no labels. */
+/**
+ * Checks labels.
+ *
+ * @throws {InputError} The labels are not an object of texts.
+ */
 export function checkLabels(labels: unknown): Readonly<Record<string, string>> {
   if (isMissing(labels)) return {};
   checkObject('labels', labels);
@@ -118,7 +122,7 @@ interface Settings {
 interface Line {
   readonly link: BrokerLink;
   readonly client: Client;
-  /** Whose it is. */
+  /** The id of its client. */
   readonly of: string;
 }
 
@@ -127,7 +131,7 @@ class Worker implements WorkerService {
   readonly closed: Promise<void>;
   readonly #broker: Broker;
   readonly #settings: Settings;
-  /** By the name of the line, which only the two of them know. */
+  /** Lines by their name, which only the two sides know. */
   readonly #lines = new Map<string, Line>();
   readonly #stops: (() => void)[];
   readonly #stopPlacing: () => void;
@@ -135,7 +139,7 @@ class Worker implements WorkerService {
   #isCrowded = false;
   #settle: () => void = () => {};
   #closing: Promise<void> | undefined;
-  /** Told when there may be nothing more to wait for. */
+  /** Called when there may be nothing more to wait for. */
   #idle: () => void = () => {};
 
   constructor(broker: Broker, subjects: Subjects, settings: Settings) {
@@ -194,14 +198,17 @@ class Worker implements WorkerService {
     return { id: this.id, name, labels, running, sessions, load, draining: this.#isDraining };
   }
 
-  /** Calls under way, tools that nobody calls left out. */
+  /** The number of calls under way, idle tools left out. */
   get #running(): number {
     let running = 0;
     for (const { client } of this.#lines.values()) running += client.load;
     return running;
   }
 
-  /** Clients that come back without asking should do so only while there is room for all. */
+  /**
+   * Tells clients whether the worker is crowded: they may come back without asking only while there is
+   * room for all.
+   */
   #tellCrowd(): void {
     const running = this.#running;
     const isCrowded = running > this.#settings.capacity * CROWD;
@@ -211,7 +218,7 @@ class Worker implements WorkerService {
     for (const { client } of this.#lines.values()) client.notice(notice);
   }
 
-  /** Why nothing new is taken, if that is so. */
+  /** Returns why no new work is taken; `undefined`: it is taken. */
   #refusal(): string | undefined {
     if (this.#isDraining) return 'the worker is about to end';
     const { capacity } = this.#settings;
@@ -219,7 +226,7 @@ class Worker implements WorkerService {
     return this.#running > capacity ? `${capacity} calls are under way on the worker` : undefined;
   }
 
-  /** Somebody looks for a worker. */
+  /** Answers a client that looks for a worker. */
   #place({ data, answer }: Heard): void {
     const place = fromJson(data) as Partial<PlaceRequest> | undefined;
     const { client, line, to, leaseMs } = place ?? {};
@@ -253,7 +260,7 @@ class Worker implements WorkerService {
     const line = this.#lines.get(lastToken(subject));
     if (data.length > 0) line?.link.receive(data);
     else line?.link.asked();
-    // Nothing: it is there. Something: it is not, any more.
+    // An empty answer: the line is there. Any other: it is gone.
     answer?.(line === undefined ? Buffer.from([0]) : new Uint8Array());
   }
 
@@ -267,7 +274,7 @@ class Worker implements WorkerService {
   }
 }
 
-/** What is more of its capacity makes a worker crowded. */
+/** The share of its capacity beyond which a worker is crowded. */
 const CROWD = 0.5;
 
 function isId(id: unknown): id is string {

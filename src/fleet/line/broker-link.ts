@@ -4,24 +4,28 @@ import type { Broker } from './broker.js';
 import { ExactStream } from './exact-stream.js';
 import { decodePacket, encodePacket, PACKET_HEADER } from './packet.js';
 
-/** What one message carries at most, so that calls take turns; less if the broker takes less. */
+/** Bytes of one message at most, so that calls take turns; fewer if the broker takes fewer. */
 const MOST_PAYLOAD = 128 * 1024;
 
-/** Milliseconds that an acknowledgement waits for something that goes there anyway. */
+/**
+ * The time for which an acknowledgement waits for another message to the same side, in milliseconds.
+ */
 const COMPANY_MS = 20;
 
-/** A look at whether what was sent has come, in milliseconds. */
+/** The interval at which unacknowledged messages are looked for, in milliseconds. */
 const CHECK_MS = 1000;
 
-/** How long a line lives without a word. */
+/** Limits for the silence of a line. */
 export interface Lease {
-  /** Milliseconds; after a quarter of it in which the broker says that nobody is there, too. */
+  /**
+   * The time in milliseconds. While the broker reports that the other side is gone, a quarter of it.
+   */
   readonly leaseMs: number;
 }
 
 /**
- * A line over a broker: exact to the byte across everything that the broker and the two connections to
- * it go through, until nothing was heard for the time of the lease.
+ * A line over a broker: exact to the byte, whatever happens to the broker and the two connections to
+ * it, until nothing was heard for the time of the lease.
  */
 export class BrokerLink implements Link {
   readonly #broker: Broker;
@@ -30,10 +34,10 @@ export class BrokerLink implements Link {
   readonly #stream: ExactStream;
   readonly #closing: () => void;
   #events: Parameters<Link['start']>[0] | undefined;
-  /** What came before anybody was there for it. */
+  /** Bytes that came before the line was started. */
   #early: Uint8Array[] = [];
   #heardAt = performance.now();
-  /** Since when the broker says that nobody is there. */
+  /** The time since which the broker has reported that the other side is gone. */
   #absentSince: number | undefined;
   #checked: number | undefined;
   #stops: (() => void)[] = [];
@@ -41,8 +45,10 @@ export class BrokerLink implements Link {
   #isClosed = false;
 
   /**
-   * @param subject Where the other side listens.
-   * @param closing Told once, when it is closed, whoever closes it.
+   * Makes a line.
+   *
+   * @param subject The subject on which the other side listens.
+   * @param closing Called once, when either side has closed the line.
    */
   constructor(broker: Broker, subject: string, { leaseMs }: Lease, closing: () => void) {
     this.#broker = broker;
@@ -75,7 +81,7 @@ export class BrokerLink implements Link {
     for (const bytes of this.#early.splice(0)) events.bytes(bytes);
   }
 
-  /** A message for it has come. */
+  /** Takes a message for this line. */
   receive(bytes: Uint8Array): void {
     const packet = decodePacket(bytes);
     if (packet === undefined || this.#isClosed) return;
@@ -84,7 +90,7 @@ export class BrokerLink implements Link {
     if (packet.kind === 'bye') this.#close('the other side closed the line');
   }
 
-  /** The other side has asked whether anybody is here. */
+  /** Answers the other side's question whether this side is still here. */
   asked(): void {
     this.#heard();
   }
@@ -111,7 +117,7 @@ export class BrokerLink implements Link {
     this.#absentSince = undefined;
   }
 
-  /** Asks whether the other side is there; the broker knows at once when it is not. */
+  /** Asks whether the other side is there; the broker reports at once when it is not. */
   #beat(): void {
     const silentMs = performance.now() - this.#heardAt;
     if (silentMs >= this.#leaseMs) {
@@ -131,7 +137,7 @@ export class BrokerLink implements Link {
     }
   }
 
-  /** It may only be on its way back to the broker. */
+  /** Handles a report that the other side is gone: it may only be reconnecting to the broker. */
   #absent(): void {
     const now = performance.now();
     this.#absentSince ??= now;
@@ -140,14 +146,14 @@ export class BrokerLink implements Link {
     }
   }
 
-  /** What was not acknowledged since the last look may be lost. */
+  /** Sends again what was not acknowledged since the last look. */
   #check(): void {
     const { oldest } = this.#stream;
     if (oldest !== undefined && oldest === this.#checked) this.#stream.sendAgain();
     this.#checked = oldest;
   }
 
-  /** What either side has sent while this one was away is lost. */
+  /** Recovers after a reconnect: what either side has sent meanwhile is lost. */
   #again(): void {
     this.#stream.sendAgain();
     this.#stream.acknowledge(true);

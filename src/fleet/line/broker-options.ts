@@ -2,13 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { checkObject, checkString, type OptionNames, readOptions } from '../../support/checks.js';
 import { InputError, messageOf, showValue } from '../../support/errors.js';
 
-/** How a broker is reached. */
+/** Options for reaching a broker. */
 export interface BrokerOptions {
-  /** Its addresses: `tls://nats.example:4222`; `nats://127.0.0.1:4222`, which is loopback's alone. */
+  /**
+   * The broker's addresses: `tls://nats.example:4222`, or `nats://127.0.0.1:4222`, which is allowed for
+   * loopback alone.
+   */
   readonly servers: string | readonly string[];
-  /** A file with credentials, as `nsc` writes them. Default: none. */
+  /** A file with credentials, as `nsc` writes it. Default: none. */
   readonly creds?: string | undefined;
-  /** The token that the broker wants to see. Default: none. */
+  /** The token for the broker. Default: none. */
   readonly token?: string | undefined;
   /** A user of the broker. Default: none. */
   readonly user?: string | undefined;
@@ -18,13 +21,15 @@ export interface BrokerOptions {
   readonly tls?: TlsFiles | undefined;
 }
 
-/** What TLS takes that the system has not. */
+/** Files for TLS, besides the system's certificates. */
 export interface TlsFiles {
-  /** Certificates that the broker's may come from. Default: the system's. */
+  /**
+   * A file with the authorities that may have signed the broker's certificate. Default: the system's.
+   */
   readonly ca?: string | undefined;
-  /** A certificate to show to the broker. Default: none. */
+  /** A file with the client's certificate. Default: none. */
   readonly cert?: string | undefined;
-  /** Its key. Default: none. */
+  /** A file with the key of that certificate. Default: none. */
   readonly key?: string | undefined;
 }
 
@@ -42,9 +47,11 @@ const SCHEMES: readonly string[] = ['nats:', 'tls:'];
 const LOOPBACK = /^(?:127(?:\.\d+){3}|localhost|\[::1\])$/;
 
 /**
- * What is said over a broker is commands and their output: it stays on this machine, or goes by TLS.
+ * Checks the addresses. Commands and their output go over a broker: they stay on this machine, or need
+ * TLS.
  *
- * @throws {InputError} One is no address, has credentials in it, or is another machine's without TLS.
+ * @throws {InputError} A value is no address, has credentials in it, or is another machine's without
+ *   TLS.
  */
 export function checkServers(given: unknown, hasTls: boolean): readonly string[] {
   const servers = typeof given === 'string' ? [given] : given;
@@ -74,9 +81,9 @@ function checkServer(server: unknown, hasTls: boolean): string {
 const TLS_NAMES: OptionNames<TlsFiles> = { ca: true, cert: true, key: true };
 
 /**
- * The files by the names that the library has for them.
+ * Returns the files by the names that the library has for them.
  *
- * @throws {InputError} One can't be read: the library would only say so at the broker's.
+ * @throws {InputError} A file can't be read: the library would report that only while connecting.
  */
 export async function readableFiles(
   given: TlsFiles,
@@ -93,7 +100,11 @@ export async function readableFiles(
   };
 }
 
-/** @throws {InputError} It can't be read. */
+/**
+ * Reads a file of an option.
+ *
+ * @throws {InputError} The file can't be read.
+ */
 export async function contentOf(name: string, path: string): Promise<Buffer> {
   checkString(name, path);
   try {

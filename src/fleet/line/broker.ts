@@ -5,12 +5,15 @@ import { hasCode, messageOf } from '../../support/errors.js';
 import { settlesWithin } from '../../support/timing.js';
 import { type BrokerOptions, checkServers, contentOf, readableFiles } from './broker-options.js';
 
-/** What came of a question: the answer, that nobody is there to be asked, or nothing in time. */
+/**
+ * The outcome of a question: the answer; `nobody`: no one listens on the subject; `silence`: no answer
+ * in time.
+ */
 type Answered = Uint8Array | 'nobody' | 'silence';
 
 type Library = typeof import('@nats-io/transport-node');
 
-/** A connection to a broker that comes back whenever it is lost. */
+/** A connection to a broker that reconnects whenever it is lost. */
 export class Broker {
   readonly #library: Library;
   readonly #connection: NatsConnection;
@@ -24,7 +27,7 @@ export class Broker {
   }
 
   /**
-   * Connects.
+   * Connects to the broker.
    *
    * @throws {InputError} An option is not valid, or would send secrets over an open line.
    * @throws Error The broker cannot be reached, or `@nats-io/transport-node` is not installed.
@@ -46,7 +49,7 @@ export class Broker {
       reconnectJitter: 250,
       pingInterval: 10_000,
       name: 'forkline',
-      // Others of a cluster need not be loopback.
+      // Other addresses of a cluster may not be loopback.
       ignoreClusterUpdates: !isSecure,
       ...(!isMissing(token) && { token }),
       ...(!isMissing(user) && { user }),
@@ -63,24 +66,26 @@ export class Broker {
     }
   }
 
-  /** Bytes that one message may have. */
+  /** The bytes of one message at most. */
   get maxPayload(): number {
     return this.#connection.info?.max_payload ?? 1024 * 1024;
   }
 
-  /** A name that nobody can guess, for what only one side is to hear. */
+  /** Returns a subject that cannot be guessed, for messages to one side alone. */
   inbox(): string {
     return this.#library.createInbox();
   }
 
-  /** Sends; what cannot be sent now is lost. */
+  /** Sends a message; one that cannot be sent now is lost. */
   publish(subject: string, payload: Uint8Array): void {
     if (this.#isConnected && !this.#connection.isClosed()) {
       this.#connection.publish(subject, payload);
     }
   }
 
-  /** Whether it comes back, if it is away now, within so many milliseconds. */
+  /**
+   * Waits for the connection to come back. Returns whether it is there within that many milliseconds.
+   */
   async comesBack(ms: number): Promise<boolean> {
     if (this.#isConnected) return true;
     let off = (): void => {};
@@ -90,7 +95,7 @@ export class Broker {
     return settlesWithin(back, ms, 'keepsAlive').finally(off);
   }
 
-  /** Asks whoever listens there; tells apart that nobody does. */
+  /** Asks the listener on a subject; an answer that no one listens there is told apart. */
   async ask(subject: string, payload: Uint8Array, ms: number): Promise<Answered> {
     if (this.#connection.isClosed() || !this.#isConnected) return 'silence';
     try {
@@ -101,7 +106,10 @@ export class Broker {
     }
   }
 
-  /** Asks all who listen there: what they answer until nobody has for a while, or that nothing came. */
+  /**
+   * Asks all listeners on a subject. Returns their answers, until none has come for `stallMs`;
+   * `silence`: none came.
+   */
   async askAll(
     subject: string,
     payload: Uint8Array,
@@ -121,10 +129,10 @@ export class Broker {
   }
 
   /**
-   * Hears what is said there.
+   * Listens on a subject.
    *
-   * @param heard Is given a way to answer, where that is wanted.
-   * @param queue One of all in it is told.
+   * @param heard Called with each message, and a way to answer where an answer is wanted.
+   * @param queue Each message goes to one listener of the queue.
    */
   listen(subject: string, heard: (message: Heard) => void, queue?: string): () => void {
     const subscription = this.#connection.subscribe(subject, {
@@ -141,13 +149,13 @@ export class Broker {
     return () => subscription.unsubscribe();
   }
 
-  /** Told whenever the connection has come back. */
+  /** Calls back whenever the connection has come back. */
   onReconnect(told: () => void): () => void {
     this.#reconnected.add(told);
     return () => this.#reconnected.delete(told);
   }
 
-  /** Settles when all that was said has reached the broker. */
+  /** Settles when all messages so far have reached the broker. */
   async flush(): Promise<void> {
     await this.#connection.flush().catch(() => {});
   }
@@ -178,7 +186,7 @@ export class Broker {
 export interface Heard {
   readonly subject: string;
   readonly data: Uint8Array;
-  /** Undefined: no answer is wanted. */
+  /** Sends the answer; `undefined`: no answer is wanted. */
   readonly answer: ((data: Uint8Array) => void) | undefined;
 }
 

@@ -1,57 +1,61 @@
 import type { Packet } from './packet.js';
 
-/** Bytes that are on their way, at most: what is over that waits with whoever writes. */
+/** Bytes that are on their way at most; the writer waits with the rest. */
 export const IN_FLIGHT = 4 * 1024 * 1024;
 
-/** So much comes before it is acknowledged at once; less waits for company. */
+/** Bytes that are acknowledged at once; fewer wait for another message. */
 const ACKNOWLEDGED = 256 * 1024;
 
-/** What a stream does with what it makes. */
+/** Callbacks of a stream. */
 interface ExactEvents {
   send(packet: Packet): void;
   deliver(bytes: Uint8Array): void;
-  /** There is room again. */
+  /** The stream can take more bytes. */
   writable(): void;
-  /** Something came that is to be acknowledged soon, if nothing else goes there meanwhile. */
+  /** A packet has come that is to be acknowledged soon, unless another packet does so meanwhile. */
   acknowledgeSoon(): void;
 }
 
 /**
- * A stream of bytes over messages of which some are lost, come twice or in another order: on the other
- * side it is exact. Each message has a number; what is not acknowledged is kept, and sent again.
+ * An exact stream of bytes over messages of which some are lost, come twice or in another order. Each
+ * message has a number; a message that is not acknowledged is kept, and sent again.
  */
 export class ExactStream {
   readonly #events: ExactEvents;
   readonly #maxPayload: number;
-  /** Sent and not acknowledged, oldest first. */
+  /** Packets that were sent and not acknowledged, oldest first. */
   readonly #unacknowledged: { readonly seq: number; readonly payload: Uint8Array }[] = [];
   #inFlight = 0;
   #nextSeq = 1;
-  /** What has come ahead of what is missing, by number. */
+  /** Packets that have come before a missing one, by number. */
   readonly #early = new Map<number, Uint8Array>();
   #expected = 1;
   #sinceAck = 0;
   #isFull = false;
-  /** The oldest when all was last sent again. */
+  /** The oldest packet at the time when all were last sent again. */
   #sentAgain: number | undefined;
 
-  /** @param maxPayload Bytes that one message carries. */
+  /**
+   * Makes a stream.
+   *
+   * @param maxPayload Bytes that one message carries.
+   */
   constructor(maxPayload: number, events: ExactEvents) {
     this.#maxPayload = maxPayload;
     this.#events = events;
   }
 
-  /** Whether something has not been acknowledged. */
+  /** Whether some packet has not been acknowledged. */
   get isWaiting(): boolean {
     return this.#unacknowledged.length > 0;
   }
 
-  /** The oldest that has not been. */
+  /** The number of the oldest packet that has not been acknowledged. */
   get oldest(): number | undefined {
     return this.#unacknowledged[0]?.seq;
   }
 
-  /** Sends bytes; false: no more until `writable` is told. */
+  /** Sends bytes. Returns false if no more are to be sent until `writable` is called. */
   write(bytes: Uint8Array): boolean {
     for (let at = 0; at < bytes.length; at += this.#maxPayload) {
       const payload = bytes.subarray(at, at + this.#maxPayload);
@@ -68,17 +72,17 @@ export class ExactStream {
   /** Takes a message of the other side. */
   receive({ kind, seq, ack, wantsAgain, payload }: Packet): void {
     this.#acknowledged(ack);
-    // Once for each that is missing: what is sent again may well be on its way already.
+    // Once for each missing packet: packets that were sent again may well be on their way already.
     if (wantsAgain && this.oldest !== this.#sentAgain) this.sendAgain();
     if (kind !== 'data') return;
     if (seq < this.#expected) {
-      // It was acknowledged already, which must have been lost.
+      // The packet was acknowledged before, and the acknowledgement was lost.
       this.#events.acknowledgeSoon();
       return;
     }
     if (seq > this.#expected) {
       const isNew = !this.#early.has(seq);
-      // Nobody has more on the way; who says so is not to be kept.
+      // An honest sender has no more on the way; packets beyond that are not kept.
       if (this.#early.size * this.#maxPayload < 2 * IN_FLIGHT) this.#early.set(seq, payload);
       if (isNew && this.#early.size === 1) this.acknowledge(true);
       return;
@@ -92,18 +96,22 @@ export class ExactStream {
     else this.#events.acknowledgeSoon();
   }
 
-  /** Sends once more what was not acknowledged: it may not have come. */
+  /** Sends all unacknowledged packets again: they may have been lost. */
   sendAgain(): void {
     this.#sentAgain = this.oldest;
     for (const { seq, payload } of this.#unacknowledged) this.#send(seq, payload);
   }
 
-  /** Says what has come. @param wantsAgain And that something before it has not. */
+  /**
+   * Acknowledges what has come.
+   *
+   * @param wantsAgain Also tells that a packet before it is missing.
+   */
   acknowledge(wantsAgain = false): void {
     this.#events.send(this.#packet('beat', 0, new Uint8Array(), wantsAgain));
   }
 
-  /** Says that nothing more comes. */
+  /** Tells the other side that nothing more comes. */
   bye(): void {
     this.#events.send(this.#packet('bye', 0, new Uint8Array(), false));
   }
@@ -133,7 +141,7 @@ export class ExactStream {
   }
 
   #packet(kind: Packet['kind'], seq: number, payload: Uint8Array, wantsAgain: boolean): Packet {
-    // Whatever goes there acknowledges as well.
+    // Each packet acknowledges as well.
     this.#sinceAck = 0;
     return { kind, seq, ack: this.#expected, wantsAgain, payload };
   }

@@ -1,21 +1,21 @@
-/** What goes over a line of a broker in one message. */
+/** One message of a line over a broker. */
 export interface Packet {
   readonly kind: 'data' | 'beat' | 'bye';
-  /** Of the stream of its sender; only data is counted. */
+  /** The number of the packet in its sender's stream; only data is counted. */
   readonly seq: number;
-  /** All before this has come from the other side. */
+  /** All packets before this number have come from the other side. */
   readonly ack: number;
-  /** Something before it is missing: it is to be sent again. */
+  /** Whether a packet is missing, and is to be sent again. */
   readonly wantsAgain: boolean;
   readonly payload: Uint8Array;
 }
 
-/** Kind, flags, number, acknowledged: what stands before a payload. */
+/** Bytes before the payload: kind, flags, number, acknowledged. */
 export const PACKET_HEADER = 10;
 
 const KINDS = ['data', 'beat', 'bye'] as const;
 
-/** A packet as bytes. */
+/** Returns a packet as bytes. */
 export function encodePacket({ kind, seq, ack, wantsAgain, payload }: Packet): Uint8Array {
   const bytes = Buffer.allocUnsafe(PACKET_HEADER + payload.length);
   bytes.writeUInt8(KINDS.indexOf(kind), 0);
@@ -26,7 +26,7 @@ export function encodePacket({ kind, seq, ack, wantsAgain, payload }: Packet): U
   return bytes;
 }
 
-/** Undefined: these are no packet. */
+/** Reads a packet; `undefined`: the bytes are none. */
 export function decodePacket(bytes: Uint8Array): Packet | undefined {
   if (bytes.length < PACKET_HEADER) return undefined;
   const packet = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
