@@ -8,25 +8,27 @@ import {
 } from '@modelcontextprotocol/server';
 import { InputError } from '../index.js';
 
-/** Why a request is turned away before anybody looks at what it says. */
+/** The reason why a request is refused before its content is read. */
 export interface Refusal {
   readonly status: number;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What the error says beside its message. */
+  /** The error's data, besides its message. */
   readonly data?: unknown;
-  /** The request that it answers, where that is known. */
+  /** The id of the request that the error answers, if it is known. */
   readonly id?: string | number | null;
 }
 
-/** Who may talk to the server: local programs that know the token. */
+/** Access to the server: local programs that know the token have it. */
 export class Access {
   readonly token: string;
   readonly #digest: Buffer;
 
   /**
+   * Takes the token.
+   *
    * @param token Default: 256 random bits.
-   * @throws {InputError} It could not be sent in a header.
+   * @throws {InputError} The token could not be sent in a header.
    */
   constructor(token: string = randomBytes(32).toString('base64url')) {
     if (!/^[\x21-\x7e]+$/.test(token)) {
@@ -36,9 +38,10 @@ export class Access {
     this.#digest = digestOf(token);
   }
 
-  /** Undefined: it may come in. */
+  /** Returns why a request is refused; `undefined`: it may come in. */
   refuse({ headers }: IncomingMessage): Refusal | undefined {
-    // A web page may reach this port under a name of its own, or by a form. Its browser says so.
+    // A web page may reach this port under a name of its own, or by a form; the browser's headers tell
+    // so.
     const host = validateHostHeader(headers.host, localhostAllowedHostnames());
     if (!host.ok) return { status: 403, message: host.message };
     const origin = validateOriginHeader(headers.origin, localhostAllowedOrigins());
@@ -50,13 +53,13 @@ export class Access {
     return challenge('Bearer realm="forkline", error="invalid_token"', 'the token is wrong');
   }
 
-  /** Takes as long however much of it is right. */
+  /** Compares in the same time, however much of the token is right. */
   #knows(given: string): boolean {
     return timingSafeEqual(digestOf(given), this.#digest);
   }
 }
 
-/** A digest has one length whatever the token's, as the comparison needs. */
+/** Returns a digest: all have one length, as the comparison needs. */
 function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

@@ -2,12 +2,12 @@ import { InputError, showValue } from '../support/errors.js';
 import { LineFile } from '../support/line-file.js';
 import { absolutePath } from '../support/paths.js';
 
-/** Something that happened while a client was served. */
+/** An event while a client is served. */
 export type McpEvent =
   | { readonly event: 'connected'; readonly session: string; readonly client?: string }
   | {
       readonly event: 'call';
-      /** The session that it came from. */
+      /** The session that the event came from. */
       readonly session: string;
       /** The client's id for the call. */
       readonly request: string | number;
@@ -24,24 +24,24 @@ export type McpEvent =
       readonly request: string | number;
       /** The tool that was called. */
       readonly tool: string;
-      /** What became of it. */
+      /** The outcome of the call. */
       readonly outcome: CallOutcome;
-      /** From the call to its answer, in milliseconds. */
+      /** The time from the call to its answer, in milliseconds. */
       readonly durationMs: number;
       /** UTF-8 bytes of the text for the model. */
       readonly bytes: number;
-      /** Why it went wrong: a `ToolErrorKind`, or a message where it is none of those. */
+      /** The reason of a failure: a `ToolErrorKind`, or a message. */
       readonly error?: string;
     }
   | { readonly event: 'disconnected'; readonly session: string };
 
 /**
- * How a call went. `failed`: the tool answered, with an error result; `error`: it could not, for
- * instance because its input was wrong or its time was up.
+ * The outcome of a call. `failed`: the tool answered with an error result; `error`: the tool could not
+ * answer, for instance because its input was wrong or its time was up.
  */
 export type CallOutcome = 'ok' | 'failed' | 'error' | 'cancelled';
 
-/** Where a server tells what happens. It must not throw. */
+/** A log of a server's events. `write()` must not throw. */
 export interface CallLog {
   /** Takes an event. */
   write(event: McpEvent): void;
@@ -49,23 +49,25 @@ export interface CallLog {
 
 /** A log that is a file. */
 export interface CallLogFile extends CallLog {
-  /** Settles when everything has been written that can be, after two seconds at the latest. */
+  /** Settles when everything that can be written has been, after two seconds at the latest. */
   close(): Promise<void>;
 }
 
-/** Lines that wait for a slow disk, in bytes. */
+/** Bytes of lines that wait for a slow disk. */
 const MAX_WAITING = 1024 * 1024;
 
-/** How long the end of a server waits for a disk that does not answer. */
+/**
+ * The time for which the end of a server waits for a disk that does not answer, in milliseconds.
+ */
 const CLOSE_MS = 2000;
 
 /**
- * A log in a file: each event is appended as one line of JSON, with its time. The file is made
- * readable for its owner only. One that cannot be written fails no call: what is lost is
- * counted in the next line, for which the file is opened anew.
+ * Opens a log in a file: each event is appended as one line of JSON, with its time. The file is made
+ * readable for its owner only. A failed write fails no call: lost lines are counted in the next one,
+ * for which the file is opened again.
  *
- * @param warn Told once when it cannot be written.
- * @throws {InputError} The path is none, or `warn` no function.
+ * @param warn Called once when the file cannot be written.
+ * @throws {InputError} The path is not valid, or `warn` is no function.
  */
 export function openCallLog(given: string, warn: (message: string) => void): CallLogFile {
   if (typeof given !== 'string' || given === '') {

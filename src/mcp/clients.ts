@@ -11,9 +11,9 @@ import { HttpSession, type SessionLimits } from './http-session.js';
 import { PARSE_ERROR } from './message-fault.js';
 import type { McpOptions } from './options.js';
 
-/** What clients get, and how much of it. */
+/** Options for serving clients. */
 interface ClientsOptions {
-  /** The one path that there is. */
+  /** The only path of the server. */
   readonly path: string;
   readonly createTool: () => BashTool | Promise<BashTool>;
   readonly limits: SessionLimits;
@@ -26,19 +26,19 @@ interface ClientsOptions {
 /** The clients of an HTTP server, each with a session of its own. */
 export class Clients {
   readonly #options: ClientsOptions;
-  /** Those that may make requests, by the id that they were given. */
+  /** Sessions that take requests, by their id. */
   readonly #open = new Map<string, HttpSession>();
-  /** All of which something may still run. */
+  /** Sessions of which something may still run. */
   readonly #sessions = new Set<HttpSession>();
   #closed = false;
-  /** Sessions of which the tool is being made, on another machine perhaps. */
+  /** The number of sessions whose tool is being made, perhaps on another machine. */
   #opening = 0;
 
   constructor(options: ClientsOptions) {
     this.#options = options;
   }
 
-  /** Serves one request of somebody who may make requests. */
+  /** Serves one request that was let in. */
   async serve(exchange: Exchange): Promise<void> {
     try {
       await this.#route(exchange);
@@ -49,7 +49,9 @@ export class Clients {
     }
   }
 
-  /** Ends all sessions, and takes no new ones. Settles when what they started is gone. */
+  /**
+   * Ends all sessions, and takes no new ones. Settles when what the sessions have started is gone.
+   */
   async end(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#sessions].map((session) => session.end()));
@@ -96,7 +98,10 @@ export class Clients {
     }
   }
 
-  /** Many clients never say that they go: theirs is the place that a new one gets. */
+  /**
+   * Ends a session whose client seems to be gone, if there are too many: many clients never say that
+   * they leave.
+   */
   async #makeRoom(): Promise<void> {
     while (!this.#closed && this.#sessions.size >= this.#options.maxSessions) {
       let gone: HttpSession | undefined;
@@ -139,13 +144,13 @@ export class Clients {
     try {
       await session.serve(exchange, message);
     } finally {
-      // It was not what it seemed, and nobody can ever ask for it.
+      // The request did not open the session, and no later one can.
       if (!session.isOpen) await session.end();
     }
   }
 }
 
-/** Undefined: it is not JSON. */
+/** Parses a text; `undefined`: it is not JSON. */
 function parse(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) };
@@ -155,8 +160,8 @@ function parse(text: string): { readonly value: unknown } | undefined {
 }
 
 /**
- * A shell has a directory and commands under way: state, for which the newest revision of the
- * protocol has no sessions over HTTP. A client that speaks it is told which ones have.
+ * Refuses a client without a session, and tells it which revisions have sessions. A shell has state, a
+ * directory and commands under way, and the newest revision of the protocol has no sessions over HTTP.
  */
 async function refuseWithoutSession(exchange: Exchange, message: unknown): Promise<void> {
   if (exchange.method === 'POST' && !(await isLegacyRequest(exchange.toRequest(), message))) {

@@ -5,17 +5,20 @@ import type { Refusal } from './access.js';
 /** The methods of Streamable HTTP. */
 const METHODS: readonly string[] = ['GET', 'POST', 'DELETE'];
 
-/** JSON-RPC codes of what is refused before it reaches the protocol. */
+/** The JSON-RPC code of requests that are refused before they reach the protocol. */
 const REFUSED = -32000;
 const INTERNAL_ERROR = -32603;
 export const NO_SUCH_SESSION = -32001;
 
-/** One request and its response, between Node's server and the web's types that the SDK takes. */
+/**
+ * One request and its response: translates between Node's server and the web's types, which the SDK
+ * takes.
+ */
 export class Exchange {
   readonly #incoming: IncomingMessage;
   readonly #outgoing: ServerResponse;
   readonly #gone = new AbortController();
-  /** Settles when the response has been sent, or can reach nobody any more. */
+  /** Settles when the response has been sent, or can no longer be delivered. */
   readonly ended: Promise<void>;
 
   constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
@@ -24,7 +27,7 @@ export class Exchange {
     outgoing.on('error', () => {});
     this.ended = new Promise((resolve) => {
       outgoing.once('close', () => {
-        // What a call left running in the background may still listen to its signal.
+        // A background command of the call may still listen to the signal.
         if (!outgoing.writableFinished) this.#gone.abort();
         resolve();
       });
@@ -35,7 +38,7 @@ export class Exchange {
     return this.#incoming.method ?? '';
   }
 
-  /** The path that was asked for, without a query. */
+  /** The path of the request, without a query. */
   get path(): string {
     return (this.#incoming.url ?? '').split('?', 1)[0] ?? '';
   }
@@ -57,12 +60,12 @@ export class Exchange {
   /**
    * Reads the body.
    *
-   * @returns Undefined: it is longer than allowed.
+   * @returns The text; `undefined`: it is longer than allowed.
    */
   async body(maxBytes: number): Promise<string | undefined> {
     const chunks: Buffer[] = [];
     let length = 0;
-    // Destroying what is left would take the connection, and the answer, with it.
+    // Destroying the rest of the request would close the connection before the answer.
     const body: AsyncIterable<Buffer> = this.#incoming.iterator({ destroyOnReturn: false });
     for await (const chunk of body) {
       length += chunk.length;
@@ -75,7 +78,10 @@ export class Exchange {
     return Buffer.concat(chunks).toString();
   }
 
-  /** The request without its body. Its signal is aborted when the response can reach nobody. */
+  /**
+   * Returns the request without its body. Its signal is aborted when the response can no longer be
+   * delivered.
+   */
   toRequest(): Request {
     const headers = new Headers();
     for (const [name, values] of Object.entries(this.#incoming.headersDistinct)) {
@@ -98,9 +104,9 @@ export class Exchange {
       outgoing.end();
       return;
     }
-    // Headers of a stream go out now: its first event may be a long time coming.
+    // Headers of a stream are sent now: its first event may be a long time coming.
     outgoing.flushHeaders();
-    // This also ends a read that waits.
+    // This also ends a pending read.
     void this.ended.then(() => reader.cancel().catch(() => {}));
     for (;;) {
       const { done, value } = await reader.read();
@@ -110,22 +116,22 @@ export class Exchange {
     outgoing.end();
   }
 
-  /** Answers with an error of our own. */
+  /** Answers with an error of this server. */
   refuse({ status, message, headers, data, id = null }: Refusal, code = REFUSED): void {
     const error = { code, message, ...(data !== undefined && { data }) };
     this.#outgoing.writeHead(status, { ...headers, 'Content-Type': 'application/json' });
     this.#outgoing.end(JSON.stringify({ jsonrpc: '2.0', error, id }));
   }
 
-  /** Something of ours went wrong: ends the response, wherever it has come to. */
+  /** Ends the response after a failure of this server, however much of it was sent. */
   fail(): void {
     if (this.#outgoing.headersSent) this.#outgoing.destroy();
     else this.refuse({ status: 500, message: 'Internal server error' }, INTERNAL_ERROR);
   }
 
-  /** Settles when what has been produced so far is the kernel's to deliver. */
+  /** Settles when everything so far has been handed to the kernel. */
   async taken(): Promise<void> {
-    // What was produced just now is in the response's stream, a few promises away from here.
+    // The last output is in the response's stream, a few promises away from here.
     await setImmediate();
     await this.#drained();
   }

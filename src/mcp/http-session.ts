@@ -7,31 +7,34 @@ import type { Exchange } from './exchange.js';
 import type { McpOptions } from './options.js';
 import { buildServer } from './server.js';
 
-/** How long a client may be silent. */
+/** Limits for the silence of a client. */
 export interface SessionLimits {
-  /** Milliseconds since its last request or stream ended. */
+  /** Milliseconds since the last request or stream ended. */
   readonly idleMs: number;
   /**
-   * Milliseconds likewise, of a client whose stream of notifications was open and has broken off.
+   * The same in milliseconds, for a client whose stream of notifications was open and has broken off.
    */
   readonly lostMs: number;
 }
 
-/** What a session tells of. */
+/** Callbacks of a session. */
 interface SessionEvents {
-  /** It has an id, by which its client finds it. */
+  /** The session has an id, by which its client finds it. */
   opened(id: string): void;
-  /** It takes nothing any more. */
+  /** The session takes no more requests. */
   ending(id: string): void;
-  /** What it started is gone. */
+  /** All that the session has started is gone. */
   ended(): void;
   failed(error: Error): void;
 }
 
-/** How long the end of a session waits for its client to take the last answers. */
+/**
+ * The time for which the end of a session waits for its client to take the last answers, in
+ * milliseconds.
+ */
 const ANSWER_MS = 2000;
 
-/** One client over HTTP: a tool, and so a shell state, of its own. */
+/** One client over HTTP, with a tool, and so a shell state, of its own. */
 export class HttpSession {
   readonly #tool: BashTool;
   readonly #transport: WebStandardStreamableHTTPServerTransport;
@@ -39,13 +42,13 @@ export class HttpSession {
   readonly #exchanges = new Map<Request, Exchange>();
   #listened = false;
   #quietSince = performance.now();
-  /** Takes back that it ends when its client stays silent. */
+  /** Stops the timer that ends the session of a silent client. */
   #stopTimer = (): void => {};
   #ending: Promise<void> | undefined;
   readonly #events: SessionEvents;
   readonly #connected: Promise<void>;
 
-  /** A session that waits for its client's `initialize`. */
+  /** Makes a session that waits for its client's `initialize`. */
   constructor(tool: BashTool, limits: SessionLimits, options: McpOptions, events: SessionEvents) {
     this.#tool = tool;
     this.#limits = limits;
@@ -55,25 +58,25 @@ export class HttpSession {
       onsessioninitialized: (id) => events.opened(id),
     });
     this.#transport.onclose = () => void this.end();
-    // Its errors are of what the client sent, who has been answered.
+    // The server's errors are about messages of the client, which was answered.
     const server = buildServer(tool, options, {
       taken: async (request) => {
         if (request !== undefined) await this.#exchanges.get(request)?.taken();
       },
-      // Nothing more comes on its stream, which the SDK would leave open.
+      // Closes the request's stream, which the SDK would leave open.
       unanswered: (id) => this.#transport.closeSSEStream(id),
     });
     this.#connected = server.connect(this.#transport);
   }
 
-  /** Whether its client has opened it. */
+  /** Whether the client has opened the session. */
   get isOpen(): boolean {
     return this.#transport.sessionId !== undefined && this.#ending === undefined;
   }
 
   /**
-   * For how long its client has seemed to be gone, in milliseconds; undefined: it does not. That
-   * its stream has broken off tells so at once, silence alone only after a while.
+   * The time for which the client has seemed to be gone, in milliseconds; `undefined`: it does not seem
+   * so. A stream that has broken off shows it at once, silence alone only after a while.
    */
   get lostForMs(): number | undefined {
     if (this.#exchanges.size > 0 || this.#ending !== undefined) return undefined;
@@ -81,7 +84,7 @@ export class HttpSession {
     return this.#listened || quietMs >= this.#limits.lostMs ? quietMs : undefined;
   }
 
-  /** Serves one request. Settles when the response has been sent, or can reach nobody. */
+  /** Serves one request. Settles when the response has been sent, or can no longer be delivered. */
   async serve(exchange: Exchange, message?: unknown): Promise<void> {
     const request = exchange.toRequest();
     this.#stopTimer();
@@ -97,9 +100,9 @@ export class HttpSession {
     }
   }
 
-  /** Ends what it started. Settles when that is gone. */
+  /** Ends all that the session has started. Settles when that is gone. */
   end(): Promise<void> {
-    // Not at once: closing the transport leads back here.
+    // In a later turn, since closing the transport leads back here.
     this.#ending ??= Promise.resolve().then(() => this.#end());
     return this.#ending;
   }
@@ -118,7 +121,10 @@ export class HttpSession {
     this.#events.ended();
   }
 
-  /** Calls that were under way have an answer now; a client that does not read may miss it. */
+  /**
+   * Settles when calls that were under way have been answered; a client that does not read may miss the
+   * answer.
+   */
   async #answered(): Promise<void> {
     const calls = [...this.#exchanges.values()].filter(({ method }) => method === 'POST');
     await settlesWithin(Promise.all(calls.map(({ ended }) => ended)), ANSWER_MS, 'keepsAlive');
@@ -128,7 +134,7 @@ export class HttpSession {
     if (this.#exchanges.size > 0 || this.#ending !== undefined) return;
     this.#quietSince = performance.now();
     const { idleMs, lostMs } = this.#limits;
-    // Only a client that had listened can be seen to have gone.
+    // Only a client that has listened before can be seen to leave.
     const patience = this.#listened ? Math.min(lostMs, idleMs) : idleMs;
     this.#stopTimer();
     this.#stopTimer = startTimer(patience, () => void this.end(), 'keepsAlive');

@@ -16,13 +16,13 @@ import { type McpService, reportTo } from './service.js';
 
 /** Options of a server on a loopback port. */
 export interface HttpOptions extends McpOptions {
-  /** Number of the port. Default: 0, any that is free. */
+  /** The port. Default: 0, any free one. */
   readonly port?: number | undefined;
-  /** What clients must know, as a bearer token. Default: 256 random bits. */
+  /** The bearer token of clients. Default: 256 random bits. */
   readonly token?: string | undefined;
   /**
-   * Milliseconds after which a client that makes no request and holds no stream open is taken for
-   * gone. Default: 1,800,000.
+   * Milliseconds after which a client without a request or an open stream is taken for gone. Default:
+   * 1,800,000.
    */
   readonly idleMs?: number | undefined;
   /**
@@ -30,11 +30,11 @@ export interface HttpOptions extends McpOptions {
    * 60,000.
    */
   readonly lostMs?: number | undefined;
-  /** How many clients at a time. Default: 32. */
+  /** The number of clients at a time. Default: 32. */
   readonly maxSessions?: number | undefined;
   /** Bytes of one message. Default: 4,194,304. */
   readonly maxMessageBytes?: number | undefined;
-  /** Told what is wrong but no reason to fail. Default: process warnings. */
+  /** Takes warnings about problems that fail no call. Default: process warnings. */
   readonly logger?: Logger | undefined;
 }
 
@@ -51,9 +51,9 @@ const NAMES: OptionNames<HttpOptions> = {
 
 /** A server on a loopback port. */
 export interface HttpService extends McpService {
-  /** Where clients find it, such as `http://127.0.0.1:8080/mcp`. */
+  /** The URL for clients, such as `http://127.0.0.1:8080/mcp`. */
   readonly url: string;
-  /** What they must send, as `Authorization: Bearer TOKEN`. */
+  /** The token that clients send, as `Authorization: Bearer TOKEN`. */
   readonly token: string;
 }
 
@@ -64,13 +64,13 @@ const MAX_SESSIONS = 32;
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
 /**
- * Serves clients on this machine by Streamable HTTP, each with a tool of its own. What a client
+ * Serves clients on this machine by Streamable HTTP, each with a tool of its own. All that a client has
  * started ends when the client ends its session, or is taken for gone.
  *
  * Only programs on this machine that know the token are let in; web pages are not.
  *
  * @throws {InputError} An option is not valid.
- * @throws {Error} The port cannot be had.
+ * @throws {Error} The port is not available.
  */
 export async function serveHttp(
   createTool: () => BashTool | Promise<BashTool>,

@@ -4,7 +4,10 @@ import { buildServer } from './server.js';
 
 /** A server that waits for its client. */
 export interface McpServer {
-  /** Begins to serve the client at the other end. Once: a further client gets a server of its own. */
+  /**
+   * Begins to serve the client at the other end. To be called once: a further client gets a server of
+   * its own.
+   */
   connect(transport: McpTransport): Promise<void>;
   /** Ends the connection. Calls that run are aborted. */
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 /** An object of JSON. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What is wrong with a message, as an error response says it. */
+/** The fault of a message, as an error response tells it. */
 export interface Fault {
   readonly code: number;
   readonly message: string;
@@ -16,7 +16,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Why something is no request and no notification. */
+/** Returns why a message is no request and no notification; `undefined`: it is one. */
 export function faultOf(message: unknown): Fault | undefined {
   if (!isObject(message)) return invalid('expected an object');
   if (message.jsonrpc !== '2.0') return invalid('jsonrpc: expected "2.0"');

@@ -10,19 +10,19 @@ import {
 } from '../support/checks.js';
 import type { CallLog } from './call-log.js';
 
-/** What a server tells its client of itself, and others of what it does. */
+/** Options of every MCP server. */
 export interface McpOptions {
   /** The server's name. Default: `forkline`. */
   readonly name?: string | undefined;
-  /** What a model should know beside the tools' descriptions. Default: a few lines. */
+  /** Instructions for a model, besides the tools' descriptions. Default: a few lines. */
   readonly instructions?: string | undefined;
   /**
-   * Whether results of tools with an output schema are structured as well. Default: yes, but not
-   * for clients that are known to show a model the structure in place of the text: JSON costs it
-   * more, and its escapes are hard to read.
+   * Whether results of tools with an output schema are structured as well. Default: yes, but not for
+   * clients that are known to show a model the structure in place of the text: JSON costs more tokens,
+   * and its escapes are hard to read.
    */
   readonly structured?: boolean | undefined;
-  /** Told of each call and its outcome. Default: nobody. */
+  /** Takes each call and its outcome. Default: none. */
   readonly log?: CallLog | undefined;
 }
 
@@ -35,10 +35,10 @@ export const MCP_OPTION_NAMES: OptionNames<McpOptions> = {
 };
 
 /**
- * Options of a server of any transport.
+ * Reads the options of a server on any transport.
  *
- * @param names All that it has.
- * @throws {InputError} One is not known, or what all servers have is not valid.
+ * @param names The names of all its options.
+ * @throws {InputError} A name is not known, or an option that all servers have is not valid.
  */
 export function readServerOptions<Options extends McpOptions>(
   given: Options,
@@ -52,7 +52,11 @@ export function readServerOptions<Options extends McpOptions>(
   return options;
 }
 
-/** @throws {InputError} It is not a tool. */
+/**
+ * Checks that a value is a tool.
+ *
+ * @throws {InputError} The value is not a tool.
+ */
 export function checkTool(tool: BashTool): void {
   if (isMissing(tool)) checkObject('tool', tool);
   checkMethod('tool', 'execute', tool);

@@ -20,7 +20,7 @@ const INSTRUCTIONS = [
 ].join(' ');
 
 /**
- * The SDK's server, with a tool and its companions. Its transport may do more than the SDK's.
+ * Makes the SDK's server, with a tool and its companions. Its transport may do more than the SDK's.
  */
 export function buildServer(
   tool: BashTool,
@@ -42,7 +42,7 @@ export function buildServer(
 
   const isStructured = (): boolean => structured ?? !readsStructureAlone(server);
   server.setRequestHandler('tools/list', ({ params }) => {
-    // There is one page, so no cursor is ours.
+    // There is one page, so this server has given no cursor.
     if (params?.cursor !== undefined) {
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
@@ -66,7 +66,10 @@ export function buildServer(
   return server;
 }
 
-/** Claude's programs and its Agent SDK, by the names that they give themselves. */
+/**
+ * Returns whether a client shows a model the structure alone: Claude's programs and its Agent SDK do,
+ * which are known by their names.
+ */
 function readsStructureAlone(server: Server): boolean {
   return /^claude/i.test(server.getClientVersion()?.name ?? '');
 }
@@ -82,8 +85,8 @@ function withoutStructure({ structuredContent: _, ...result }: CallToolResult): 
 /**
  * Logs the beginning and the end of a connection.
  *
- * @returns To be called when it is used: the newest revision of the protocol has no beginning, and
- *   not everybody who looks at what there is comes to stay.
+ * @returns Called at the first use: the newest revision of the protocol has no beginning, and a client
+ *   that looks at the tools may not call any.
  */
 function logConnection(server: Server, { session, log }: CallContext): () => void {
   let isOpen = false;

@@ -2,16 +2,17 @@ import type { Logger } from '../index.js';
 import { messageOf } from '../support/errors.js';
 import { warnTo } from '../support/logger.js';
 
-/** Clients are being served. */
+/** A running MCP service. */
 export interface McpService {
-  /** Settles when it has ended, with everything that its clients started. */
+  /** Settles when the service has ended, with everything that its clients have started. */
   readonly closed: Promise<void>;
-  /** Ends it: commands get SIGTERM, their grace period, SIGKILL. Settles like `closed`. */
+  /** Ends the service: commands get SIGTERM, their grace period, SIGKILL. Settles like `closed`. */
   close(): Promise<void>;
 }
 
 /**
- * The way to tell of what went wrong without failing a call. Standard output is no place for it.
+ * Returns a function that reports errors without failing a call; standard output belongs to the
+ * protocol.
  *
  * @param logger Default: process warnings.
  */

@@ -1,24 +1,24 @@
 import type { Server } from '@modelcontextprotocol/server';
 import type { BashTool, TaskEvent, TaskNews } from '../index.js';
 
-/** What a client's log is told of a task: plain data, without its output. */
+/** A message about a task for a client's log: plain data, without output. */
 interface TaskMessage {
   readonly task: string;
   readonly label: string;
-  /** One line each. */
+  /** News of the task, one line each. */
   readonly news: readonly string[];
 }
 
 /**
- * Tells a client what happens to the tasks of a tool, as messages of its log. Nobody has to ask for
- * it; who does not want it sets a level above `info`.
+ * Sends a client the events of a tool's tasks, as messages of its log. No subscription is needed; a
+ * client that does not want them sets a level above `info`.
  */
 export function logTasks(server: Server, { tasks }: BashTool): void {
   if (tasks === undefined) return;
   const stop = tasks.subscribe((event) => {
     if (event.news.length === 0) return;
     const data = messageOf(event);
-    // A client that is gone, or one that takes none, misses them.
+    // A client that has gone, or takes no log, misses them.
     server.sendLoggingMessage({ level: 'info', logger: 'tasks', data }).catch(() => {});
   });
   const { onclose } = server;

@@ -10,31 +10,31 @@ import { messageOf } from '../../support/errors.js';
 import type { CallLog, CallOutcome } from '../call-log.js';
 import { ProgressStream } from './progress.js';
 
-/** What the calls of a connection have in common. */
+/** The part that the calls of a connection share. */
 export interface CallContext {
-  /** Its name in the log. */
+  /** The session's name in the log. */
   readonly session: string;
   readonly log: CallLog | undefined;
   readonly delivery: Delivery | undefined;
 }
 
-/** What a transport of ours does beyond the SDK's. */
+/** The functions of a transport that the SDK's transports do not have. */
 export interface Delivery {
   /** Settles when the client of an HTTP request has taken what it was sent. */
   taken(request: Request | undefined): Promise<void>;
-  /** The client cancelled the request: no response comes. */
+  /** Tells that the client has cancelled the request: no response comes. */
   unanswered(id: string | number): void;
 }
 
-/** What stands for a text with nothing in it. */
+/** The text that stands for an empty one. */
 const NO_OUTPUT = '(no output)';
 
 /** Characters of a command in the log. */
 const MAX_LOGGED = 2000;
 
 /**
- * Runs one `tools/call`. Whatever goes wrong is a result that the model can read; a protocol error
- * would tell the client, who can do nothing about it.
+ * Runs one `tools/call`. Every failure is a result that the model can read: a protocol error would go
+ * to the client, which can do nothing about it.
  */
 export async function callTool(
   tool: BashTool,
@@ -52,7 +52,7 @@ export async function callTool(
   const stop = (): void => progress?.stop();
   signal.addEventListener('abort', stop, { once: true });
   const { result, outcome, error } = await settle(tool, input, signal, progress);
-  // None after the response, so the last one must be on its way first.
+  // No progress may come after the response, so the last note must be on its way first.
   await progress?.finish();
   signal.removeEventListener('abort', stop);
   if (request.mcpReq.signal.aborted) context.delivery?.unanswered(id);
@@ -105,14 +105,16 @@ function resultOf({ content, structured, isError }: ToolResult<unknown>): CallTo
   };
 }
 
-/** APIs of models refuse a text that is empty, and so would fail the client's next request. */
+/**
+ * Replaces an empty text: APIs of models refuse it, and so would fail the client's next request.
+ */
 function orNoOutput(part: TextContent): TextContent {
   return part.text === '' ? { ...part, text: NO_OUTPUT } : part;
 }
 
 /**
- * Aborted by the client's cancellation, by the end of the connection and, over HTTP, when the
- * response can no longer reach anybody.
+ * Returns a signal that is aborted by the client's cancellation, by the end of the connection and, over
+ * HTTP, when the response can no longer be delivered.
  */
 function signalOf({ mcpReq, http }: ServerContext): AbortSignal {
   const request = http?.req;

@@ -1,26 +1,28 @@
 import type { OutputChunk } from '../../index.js';
 import { startTimer } from '../../support/timing.js';
 
-/** What one progress notification says. */
+/** The content of one progress notification. */
 export interface ProgressNote {
-  /** Bytes of output so far, and one for each sign of life: each note has more than the one before. */
+  /**
+   * Bytes of output so far, plus one for each sign of life: each note has more than the one before.
+   */
   readonly progress: number;
   /** The output since the note before; absent in a sign of life. */
   readonly message?: string;
 }
 
-/** Output that waits while a client is slow to take the note before; in UTF-16 units. */
+/** The output that waits for a slow client, in UTF-16 units. */
 const MAX_WAITING = 64 * 1024;
 
 /**
- * After so long without output a note says that the command still runs: clients that give up after
- * a while, usually a minute, begin to count anew.
+ * The time without output after which a note says that the command still runs, in milliseconds: clients
+ * with a limit, usually a minute, begin to count anew.
  */
 const BEAT_MS = 10_000;
 
 /**
- * The output of one call as progress notes: in order, one under way at a time. A client that does
- * not keep up loses what does not fit in between, and is told how much.
+ * Sends the output of one call as progress notes: in order, one under way at a time. A client that does
+ * not keep up loses the output that does not fit in between, and is told how much.
  */
 export class ProgressStream {
   readonly #send: (note: ProgressNote) => Promise<void>;
@@ -34,7 +36,11 @@ export class ProgressStream {
   #sending: Promise<void> | undefined;
   #stopped = false;
 
-  /** @param send Settles when the client has room for more. */
+  /**
+   * Makes a stream.
+   *
+   * @param send Settles when the client has room for more.
+   */
   constructor(send: (note: ProgressNote) => Promise<void>) {
     this.#send = send;
     this.#restTimer();
@@ -46,7 +52,7 @@ export class ProgressStream {
     this.#totalBytes += bytes;
     const shown = droppedBytes > 0 ? skipNotice(droppedBytes) + text : text;
     const fits = this.#waitingLength === 0 || this.#waitingLength + shown.length <= MAX_WAITING;
-    // Once something is left out, so is all that follows until the next note: order comes first.
+    // Once output is left out, so is all that follows until the next note: the order must be kept.
     if (fits && this.#skippedBytes === 0) {
       this.#waiting.push(shown);
       this.#waitingLength += shown.length;
@@ -56,7 +62,7 @@ export class ProgressStream {
     this.#sending ??= this.#sendAll();
   }
 
-  /** Settles when the client has been sent what waits. Nothing is taken any more. */
+  /** Sends what waits, and takes no more. Settles when the client has been sent it. */
   async finish(): Promise<void> {
     const sending = this.#sending;
     const stop = (): void => this.stop();
@@ -64,7 +70,7 @@ export class ProgressStream {
     else await sending.then(stop, stop);
   }
 
-  /** Nothing is taken or sent any more. */
+  /** Drops what waits, and takes and sends no more. */
   stop(): void {
     this.#stopped = true;
     this.#stopTimer();

@@ -8,25 +8,25 @@ import {
 import { showValue } from '../../support/errors.js';
 import { type Fault, faultOf, isObject, type JsonObject, PARSE_ERROR } from '../message-fault.js';
 
-/** Revisions that a request may name for itself: they have no `initialize`. */
+/** Revisions without `initialize`, which a request may name for itself. */
 const CLAIMED_REVISIONS: readonly string[] = ['2026-07-28'];
 
 const INVALID_REQUEST = -32600;
 const NEWLINE = 0x0a;
 
-/** Where the gate's messages go, and what it tells of those that it keeps out. */
+/** Callbacks of the gate. */
 interface GateEvents {
-  /** A message that may come now. */
+  /** Passes on a message that may come now. */
   pass(message: JSONRPCMessage): void;
-  /** Answers a line, or a message in it, that goes no further. */
+  /** Answers a line, or a message in it, that is not passed on. */
   answer(id: string | number | null, fault: Fault): void;
-  /** Tells whoever runs the server. */
+  /** Reports an error to the owner of the server. */
   report(error: Error): void;
 }
 
 /**
- * Lets the messages of a client through, a line each, and answers what is none or comes out of
- * turn: the SDK's transport drops that, and its client would wait for ever. A batch, as revision
+ * Lets the messages of a client through, one a line. Answers lines that are no message or come out of
+ * turn: the SDK's transport drops those, and the client would wait for ever. A batch, as revision
  * 2025-03-26 has them, becomes the messages that it consists of; each is answered by itself.
  */
 export class Gate {
@@ -36,14 +36,18 @@ export class Gate {
   #length = 0;
   #opened = false;
 
-  /** @param maxBytes Of one line; with a longer one there is no going on. */
+  /**
+   * Makes a gate.
+   *
+   * @param maxBytes Bytes of one line; a longer line ends the connection.
+   */
   constructor(maxBytes: number, events: GateEvents) {
     this.#events = events;
     this.#maxBytes = maxBytes;
   }
 
   /**
-   * Takes what was read.
+   * Takes bytes that were read.
    *
    * @throws {Error} A line is too long.
    */
@@ -62,7 +66,7 @@ export class Gate {
     }
   }
 
-  /** What was read of a line, now that its end was seen. */
+  /** Returns the bytes of a line whose end has come, as text. */
   #line(): string {
     const [first, ...more] = this.#chunks;
     const bytes = more.length === 0 ? first : Buffer.concat(this.#chunks);
@@ -101,7 +105,7 @@ export class Gate {
   }
 
   #pass(message: unknown, batched: boolean): void {
-    // A response is answered by nobody; the SDK looks whether it is one of its own.
+    // A response needs no answer; the SDK checks whether it belongs to one of its requests.
     if (isResponse(message)) {
       this.#events.pass(message);
       return;
@@ -113,7 +117,7 @@ export class Gate {
     else this.#refuse(null, fault, message);
   }
 
-  /** What is well-formed, and not what may come now. */
+  /** Returns the fault of a message that is well-formed, but may not come now. */
   #outOfTurn(message: unknown, batched: boolean): Fault | undefined {
     if (!isObject(message) || message.id === undefined) return undefined;
     const claimed = claimOf(message.params);
@@ -137,7 +141,10 @@ export class Gate {
   }
 }
 
-/** What has a method is none, and the SDK's look at a message that is none costs 30 µs. */
+/**
+ * Returns whether a message is a response. One with a method is none; this test first saves the SDK's
+ * check, which costs 30 µs for other messages.
+ */
 function isResponse(message: unknown): message is JSONRPCMessage {
   if (!isObject(message) || 'method' in message) return false;
   return isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message);
@@ -147,7 +154,7 @@ function isId(id: unknown): id is string | number {
   return typeof id === 'string' || Number.isInteger(id);
 }
 
-/** What has no id wants no answer. */
+/** Returns whether a message has no id, and so wants no answer. */
 function isNotification(message: JsonObject): boolean {
   return typeof message.method === 'string' && !('id' in message);
 }

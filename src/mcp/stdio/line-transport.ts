@@ -5,14 +5,14 @@ import { errorOf } from '../../support/errors.js';
 import { Gate } from './gate.js';
 
 /**
- * A connection of one line a message. In place of the SDK's transport, which reads each message
- * twice more: the gate has parsed it and looked at it already.
+ * A connection with one message a line. It replaces the SDK's transport, which would parse and check
+ * each message once more after the gate.
  */
 export class LineTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  /** Settles when the connection has ended, whoever ended it and however far it had come. */
+  /** Settles when the connection has ended, on whatever side and at whatever point. */
   readonly ended: Promise<void>;
 
   readonly #input: Readable;
@@ -21,7 +21,11 @@ export class LineTransport implements Transport {
   #closed = false;
   #end: () => void = () => {};
 
-  /** @param maxBytes Of one message; a longer one ends the connection. */
+  /**
+   * Makes a connection.
+   *
+   * @param maxBytes Bytes of one message; a longer one ends the connection.
+   */
   constructor(input: Readable, output: Writable, maxBytes: number) {
     this.#input = input;
     this.#output = output;
@@ -38,17 +42,19 @@ export class LineTransport implements Transport {
 
   async start(): Promise<void> {
     const input = this.#input;
-    // It may have ended before anybody listened.
+    // The input may have ended before the start.
     if (input.readableEnded || input.destroyed) setImmediate(this.#onEnd);
     input.on('data', this.#onData);
     input.on('error', this.#onInputError);
     input.on('end', this.#onEnd);
-    // However it ends, also without a word.
+    // Every end counts, also a close without an `end` event.
     input.on('close', this.#onEnd);
     this.#output.on('error', this.#onOutputError);
   }
 
-  /** Settles when the message is on its way to the client, however slowly it reads. */
+  /**
+   * Sends a message. Settles when it is on its way to the client, however slowly the client reads.
+   */
   send(message: JSONRPCMessage): Promise<void> {
     if (this.#closed) return Promise.reject(new Error('the connection has ended'));
     return new Promise((resolve, reject) => {
@@ -66,7 +72,7 @@ export class LineTransport implements Transport {
     input.off('data', this.#onData);
     input.off('end', this.#onEnd);
     input.off('close', this.#onEnd);
-    // The listeners for errors stay: one that comes late must end nobody's process.
+    // The listeners for errors stay: a late error must not end the process.
     if (input.listenerCount('data') === 0) input.pause();
     this.onclose?.();
     this.#end();

@@ -16,26 +16,28 @@ import { LineTransport } from './line-transport.js';
 
 /** Options of a server on standard input and output. */
 export interface StdioOptions extends McpOptions {
-  /** Told what is wrong but no reason to fail. Default: process warnings, on standard error. */
+  /**
+   * Takes warnings about problems that fail no call. Default: process warnings, on standard error.
+   */
   readonly logger?: Logger | undefined;
-  /** Where the client's messages come from, and go to. Default: those of the process. */
+  /** The streams from and to the client. Default: standard input and output of the process. */
   readonly streams?: { readonly input: Readable; readonly output: Writable } | undefined;
 }
 
 const NAMES: OptionNames<StdioOptions> = { ...MCP_OPTION_NAMES, logger: true, streams: true };
 const STREAM_NAMES = { input: true, output: true } as const;
 
-/** Bytes of one message, at most. */
+/** Bytes of one message at most. */
 const MAX_MESSAGE = 10 * 1024 * 1024;
 
-/** Characters of one report. */
+/** Characters of one report at most. */
 const MAX_REPORT = 200;
 
 /**
  * Serves one client on standard input and output. When the client closes its end or dies, or the
- * service is closed, everything that it started ends and the tool is disposed of.
+ * service is closed, everything that the client has started ends and the tool is disposed of.
  *
- * Meanwhile standard output is the protocol's: other writes to it go to standard error.
+ * Meanwhile standard output belongs to the protocol: other writes to it go to standard error.
  *
  * @throws {InputError} The tool or an option is not valid.
  */
@@ -49,7 +51,7 @@ export function serveStdio(tool: BashTool, given: StdioOptions = {}): McpService
   const input = options.streams?.input ?? process.stdin;
   const output = options.streams?.output ?? claimed?.stream;
   const transport = new LineTransport(input, output ?? process.stdout, MAX_MESSAGE);
-  // A client may ask for what there is before it opens the connection: that is a server each.
+  // A client may ask for the tools before it opens the connection, which takes a server each time.
   const handle = serve(() => buildServer(tool, options, undefined), {
     transport,
     onerror: (error) => {
@@ -69,7 +71,11 @@ export function serveStdio(tool: BashTool, given: StdioOptions = {}): McpService
   };
 }
 
-/** @throws {InputError} A name is not known, or one of the two is no stream. */
+/**
+ * Checks the streams.
+ *
+ * @throws {InputError} A name is not known, or one of the two is no stream.
+ */
 function checkStreams(given: NonNullable<StdioOptions['streams']>): void {
   const streams = readOptions('streams', given, STREAM_NAMES, { within: 'streams.' });
   for (const [name, method] of [
@@ -81,12 +87,12 @@ function checkStreams(given: NonNullable<StdioOptions['streams']>): void {
   }
 }
 
-/** The client went away: that is how connections end, and nothing to complain about. */
+/** Returns whether an error only means that the client has left, which is how connections end. */
 function isEnd(error: Error): boolean {
   return 'code' in error && (error.code === 'EPIPE' || error.code === 'ECONNRESET');
 }
 
-/** A message that is not valid makes for a long story, over many lines. */
+/** Returns the beginning of an error's message: for an invalid message it has many lines. */
 function shortened({ message }: Error): Error {
   const line = message.replaceAll(/\s+/g, ' ');
   return new Error(line.length > MAX_REPORT ? `${line.slice(0, MAX_REPORT)}…` : line);
