@@ -6,28 +6,28 @@ const SECONDS = /^\d+(\.\d+)?$/;
 const SIZE = /^(\d+)([KMG]?)$/i;
 const FACTORS: Readonly<Record<string, number>> = { '': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
 
-/** Seconds as milliseconds: `5`, `0.5`. */
+/** Parses seconds, `5` or `0.5`, and returns milliseconds. */
 export function parseSeconds(text: string): number {
   const seconds = SECONDS.test(text) ? Number(text) : 0;
   if (seconds <= 0) throw new InvalidArgumentError('Expected a number of seconds above 0.');
   return Math.max(1, Math.round(seconds * 1000));
 }
 
-/** How many, one at least. */
+/** Parses a whole number from 1. */
 export function parseCount(text: string): number {
   const count = /^\d+$/.test(text) ? Number(text) : 0;
   if (count >= 1 && Number.isSafeInteger(count)) return count;
   throw new InvalidArgumentError('Expected a whole number of 1 or more.');
 }
 
-/** A TCP port; 0 stands for any that is free. */
+/** Parses a TCP port; 0 stands for any free one. */
 export function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (!(port <= 65_535)) throw new InvalidArgumentError('Expected a port from 0 to 65535.');
   return port;
 }
 
-/** A size in bytes: `1000`, `64K`, `1M`; 1,024-based. */
+/** Parses a size in bytes: `1000`, `64K`, `1M`; 1,024-based. */
 export function parseSize(text: string): number {
   const [, digits, unit = ''] = SIZE.exec(text) ?? [];
   const factor = FACTORS[unit.toUpperCase()];
@@ -39,7 +39,7 @@ export function parseSize(text: string): number {
   return bytes;
 }
 
-/** A umask in octal: `077`, `0o22`. */
+/** Parses a umask in octal: `077`, `0o22`. */
 export function parseUmask(text: string): number {
   const [, digits] = /^(?:0o)?([0-7]{1,4})$/i.exec(text) ?? [];
   const umask = digits === undefined ? Number.NaN : Number.parseInt(digits, 8);
@@ -47,7 +47,7 @@ export function parseUmask(text: string): number {
   return umask;
 }
 
-/** Adds `NAME=value` to what was given before. */
+/** Adds `NAME=value` to the variables that were given before. */
 export function collectVariable(
   text: string,
   given: Readonly<Record<string, string>> = {},
@@ -58,10 +58,10 @@ export function collectVariable(
 }
 
 /**
- * Refuses options that mean nothing without another one, which somebody has forgotten.
+ * Refuses options that mean nothing without another one.
  *
- * @param needed The attribute of the one that they need.
- * @param what What they are for, such as `for a server on a port`.
+ * @param needed The attribute of the option that they need.
+ * @param what The purpose of the options, such as `for a server on a port`.
  */
 export function checkBeside(
   command: Command,
@@ -73,28 +73,30 @@ export function checkBeside(
   const flagOf = (name: string): string | undefined =>
     command.options.find((option) => option.attributeName() === name)?.long;
   for (const name of names) {
-    // The environment may well have a value for when it is needed.
+    // A value from the environment alone is no mistake: it may be meant for other calls.
     if (command.getOptionValueSource(name) !== 'cli') continue;
     command.error(`error: option '${flagOf(name)}' is ${what}: add ${flagOf(needed)}`);
   }
 }
 
-/** `--sandbox`. */
+/** Returns the option `--sandbox`. */
 export function sandboxOption(): Option {
   const option = new Option('--sandbox <mode>', 'what commands may write to, read and reach');
   return option.choices(['read-only', 'workspace-write', 'danger-full-access']);
 }
 
-/** Which domains a secret is for, by the name of its variable. */
+/** The domains of each secret, by the name of its variable. */
 export type SecretDomains = Readonly<Record<string, readonly string[]>>;
 
-/** `--secret`: its value is not an argument, which all users can read. */
+/**
+ * Returns the option `--secret`. It takes the name of a variable, since all users can read arguments.
+ */
 export function secretOption(): Option {
   const about = 'a variable of yours that commands use for these domains and can not read';
   return new Option('--secret <name=domain,...>', about).argParser(collectSecret);
 }
 
-/** Adds `NAME=domain,...` to what was given before. */
+/** Adds `NAME=domain,...` to the secrets that were given before. */
 function collectSecret(text: string, given: SecretDomains = {}): SecretDomains {
   const [, name, domains = ''] = /^(\w+)=(.+)$/.exec(text) ?? [];
   if (name === undefined) throw new InvalidArgumentError('Expected NAME=DOMAIN,DOMAIN.');
@@ -102,9 +104,9 @@ function collectSecret(text: string, given: SecretDomains = {}): SecretDomains {
 }
 
 /**
- * The sandbox that flags ask for.
+ * Returns the sandbox that the flags ask for.
  *
- * @throws {InputError} There is a secret without a sandbox, or without a value.
+ * @throws {InputError} A secret has no sandbox, or no value.
  */
 export function sandboxOf(
   mode: SandboxMode | undefined,
@@ -122,7 +124,7 @@ export function sandboxOf(
   return { mode, secrets: Object.fromEntries(secrets) };
 }
 
-/** Options as an object of JSON. */
+/** Parses options that are a JSON object. */
 export function parseOptions(text: string): Readonly<Record<string, unknown>> {
   let value: unknown;
   try {

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { BrokerOptions } from '../fleet/index.js';
 
-/** How a broker is reached. */
+/** Flags for reaching a broker. */
 export interface BrokerFlags {
   readonly pool?: string | undefined;
   readonly creds?: string | undefined;
@@ -10,7 +10,7 @@ export interface BrokerFlags {
   readonly tlsKey?: string | undefined;
 }
 
-/** The names of these. */
+/** The names of those flags. */
 export const BROKER_FLAGS: readonly (keyof BrokerFlags)[] = [
   'pool',
   'creds',
@@ -19,14 +19,14 @@ export const BROKER_FLAGS: readonly (keyof BrokerFlags)[] = [
   'tlsKey',
 ];
 
-/** What everybody would see among the arguments. */
+/** Secrets come from variables: all users can read arguments. */
 const SECRETS = {
   token: 'FORKLINE_NATS_TOKEN',
   user: 'FORKLINE_NATS_USER',
   password: 'FORKLINE_NATS_PASSWORD',
 } as const;
 
-/** The options of whoever goes over a broker. */
+/** Returns the options of commands that use a broker. */
 export function brokerOptions(): Option[] {
   return [
     new Option('--pool <name>', 'workers and clients that belong together'),
@@ -38,8 +38,8 @@ export function brokerOptions(): Option[] {
 }
 
 /**
- * The broker that the flags name. Secrets come from the environment, and are gone from it then: they
- * are no business of commands.
+ * Returns the broker that the flags name. Secrets are taken from the environment and removed from it,
+ * so that commands do not inherit them.
  */
 export function brokerOf(servers: string, flags: BrokerFlags): BrokerOptions {
   const secrets: { -readonly [Name in keyof typeof SECRETS]?: string | undefined } = {};

@@ -2,41 +2,41 @@ import { exitCodeOf, type Outcome } from '../index.js';
 import { signalExitCode } from '../support/signals.js';
 import type { OutputClosedError } from './standard-output.js';
 
-/** The arguments were wrong. */
+/** The exit code when the arguments were wrong. */
 export const USAGE_ERROR = 2;
 
-/** It ended, and nobody can say how. */
+/** The exit code when the command has ended in an unknown way. */
 export const UNKNOWN_STATUS = 125;
 
 /**
- * The exit code for how the command ended.
+ * Returns the exit code for the end of a command.
  *
- * @param endedBy The signal because of which we cancelled it, if we did.
+ * @param endedBy The signal for which forkline has cancelled the command, if it has.
  */
 export function outcomeCode(outcome: Outcome, endedBy: NodeJS.Signals | undefined): number {
   const isOurs = outcome.kind === 'cancelled' && endedBy !== undefined;
   return isOurs ? signalExitCode(endedBy) : exitCodeOf(outcome);
 }
 
-/** Something else than the command kept it from starting, as shells tell it. */
+/** The exit code when the command was not started for a reason outside of it, as in shells. */
 export const NOT_STARTED = 126;
 
-/** How the loader calls what it cannot find, or what does not run here. */
+/** Codes of the loader's errors for a missing addon, or one for another machine. */
 const ADDON_CODES: readonly unknown[] = [
   'FORKLINE_NO_BINDING',
   'FORKLINE_UNSUPPORTED_PLATFORM',
   'ERR_DLOPEN_FAILED',
 ];
 
-/** Whether an error is that there is no addon for this machine. */
+/** Returns whether an error means that there is no addon for this machine. */
 export function isAddonError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && ADDON_CODES.includes(error.code);
 }
 
-/** The output could not be written, to a full disk for instance. */
+/** The exit code when the output could not be written, for instance to a full disk. */
 const NOT_WRITTEN = 1;
 
-/** The code when the output was not all written: not 0, and not that of our own SIGPIPE. */
+/** Returns the exit code when not all output was written: not 0, and not the code of SIGPIPE. */
 export function writtenCode(code: number, failure: OutputClosedError | undefined): number {
   if (failure === undefined) return code;
   const brokenPipe = signalExitCode('SIGPIPE');

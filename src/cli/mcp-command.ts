@@ -29,32 +29,32 @@ import { exitSoon } from './standard-output.js';
 interface McpFlags extends BrokerFlags {
   readonly contract: ContractName;
   readonly cwd?: string | undefined;
-  /** Milliseconds. */
+  /** The limit in milliseconds. */
   readonly timeout?: number | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly inheritEnv?: 'scrubbed' | 'all' | 'none' | undefined;
   readonly sandbox?: SandboxMode | undefined;
   readonly secret?: SecretDomains | undefined;
   readonly options: Readonly<Record<string, unknown>>;
-  /** False: `--no-structured`. */
+  /** False after `--no-structured`. */
   readonly structured: boolean;
   readonly log?: string | undefined;
-  /** The port; true: any. */
+  /** The port; true: any free one. */
   readonly http?: number | true | undefined;
   readonly token?: string | undefined;
-  /** Milliseconds. */
+  /** The time in milliseconds. */
   readonly idle?: number | undefined;
-  /** Addresses of a broker. */
+  /** The addresses of a broker. */
   readonly fleet?: string | undefined;
   readonly label?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Made for MCP: it has progress, structured results and a directory that stays. */
+/** The contract for MCP: it has progress, structured results and a directory that stays. */
 const DEFAULT_CONTRACT = 'session';
 
 const TOKEN_VARIABLE = 'FORKLINE_MCP_TOKEN';
 
-/** `forkline mcp`: the shell tool of a contract as an MCP server. */
+/** Makes `forkline mcp`: serves the shell tool of a contract by MCP. */
 export function mcpCommand(): Command {
   const contract = new Option('--contract <name>', 'how the tool is described and answers');
   const inherit = new Option('--inherit-env <what>', "what commands get of the server's variables");
@@ -102,11 +102,11 @@ export function mcpCommand(): Command {
   });
 }
 
-/** Loaded only here: no other command needs the protocol's library. */
+/** Loaded only by this command: no other one needs the protocol's library. */
 type Mcp = typeof import('../mcp/index.js');
 
 async function serve(flags: McpFlags): Promise<number> {
-  // The server's own secret is no business of its commands.
+  // Commands of the server must not inherit its secret.
   delete process.env[TOKEN_VARIABLE];
   let log: CallLogFile | undefined;
   let place: Place | undefined;
@@ -125,7 +125,7 @@ async function serve(flags: McpFlags): Promise<number> {
   }
 }
 
-/** Where a client's commands run. */
+/** The place where a client's commands run. */
 interface Place {
   readonly createTool: () => Promise<BashTool>;
   readonly close: () => Promise<void>;
@@ -153,8 +153,8 @@ async function start(
   { createTool }: Place,
   options: StdioOptions & HttpOptions,
 ): Promise<McpService> {
-  // What is wrong with the options, or with this machine, should be known now, and by whoever
-  // started the server: a client would only see calls fail.
+  // Wrong options, or a fault of this machine, are reported now, to the user who starts the server: a
+  // client would only see calls fail.
   await (await createTool()).dispose();
   if (flags.fleet === undefined) {
     const { cwd = String(flags.options.cwd), sandbox } = shellOf(flags);
@@ -175,14 +175,16 @@ async function start(
   return service;
 }
 
-/** What was asked for by an option of its own; the rest is left to `--options`. */
+/** Returns the options that have flags of their own; the others come by `--options`. */
 function shellOf(flags: McpFlags): Partial<ShellOptions> {
   const { cwd, options } = flags;
   const directory = cwd ?? ('cwd' in options ? undefined : process.cwd());
   return { ...givenShell(flags), ...(directory !== undefined && { cwd: directory }) };
 }
 
-/** The same where this process's own directory means nothing. */
+/**
+ * Returns the same options for a tool on another machine, where this process's directory means nothing.
+ */
 function givenShell({ cwd, env, inheritEnv, ...flags }: McpFlags): Partial<ShellOptions> {
   const sandbox = sandboxOf(flags.sandbox, flags.secret);
   return {

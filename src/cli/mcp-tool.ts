@@ -1,9 +1,9 @@
 import type { BashToolOptions, ContractName, ShellOptions } from '../index.js';
 
-/** Options of a contract, as they were given: they are checked where the tool is made. */
+/** Options of a contract as they were given; the tool checks them. */
 type GivenOptions = Readonly<Record<string, unknown>>;
 
-/** How each contract is told of the timeout of calls that ask for none. */
+/** The option of each contract for the timeout of calls that ask for none. */
 const defaultTimeouts: {
   readonly [Name in ContractName]: (seconds: number, options: GivenOptions) => GivenOptions;
 } = {
@@ -14,8 +14,7 @@ const defaultTimeouts: {
 };
 
 /**
- * What takes longer goes on as a task, and is answered before the client gives up: most do after 60
- * seconds.
+ * Longer calls go on as tasks, and are answered before clients give up: most do after 60 seconds.
  */
 const ANSWERED_WITHIN_MS = 50_000;
 
@@ -31,10 +30,10 @@ function objectOf(value: unknown): object {
 }
 
 /**
- * Options of the tool of a contract, for a server.
+ * Returns the options of a server's tool.
  *
- * @param options Of the contract; what `shell` has goes before them.
- * @param timeoutMs For calls that ask for none. Default: the contract's.
+ * @param options Options of the contract; those in `shell` override them.
+ * @param timeoutMs The timeout of calls that ask for none, in milliseconds. Default: the contract's.
  */
 export function contractOptions(
   contract: ContractName,
@@ -44,7 +43,8 @@ export function contractOptions(
 ): BashToolOptions {
   const timeout =
     timeoutMs === undefined ? {} : defaultTimeouts[contract](timeoutMs / 1000, options);
-  // What the options are is checked there; a union of contracts loses sight of whose they are.
+  // `createBashTool()` checks the options; the type of the union does not tell which contract they
+  // belong to.
   const defaults = taskDefaults[contract];
   return { ...defaults, ...options, ...shell, ...timeout, contract } as BashToolOptions;
 }

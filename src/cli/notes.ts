@@ -7,22 +7,22 @@ import {
   sandboxNotices,
 } from '../index.js';
 
-/** Whether the last line of the terminal is ours, to be wiped before anything else is written. */
+/** Whether the last line of the terminal is a status line, to be wiped before the next output. */
 let statusShown = false;
 
-/** Tells the user something that is not the command's output. */
+/** Prints a note to the user, which is no output of the command. */
 export function note(text: string): void {
   clearStatus();
   process.stderr.write(`forkline: ${text}\n`);
 }
 
-/** Shows a line on a terminal until something else is to be written there. */
+/** Shows a status line on a terminal until the next output. */
 export function showStatus(text: string): void {
   process.stderr.write(`\r\x1b[Kforkline: ${text}`);
   statusShown = true;
 }
 
-/** Takes the line of {@link showStatus} away. */
+/** Removes the line of {@link showStatus}. */
 export function clearStatus(): void {
   if (!statusShown) return;
   statusShown = false;
@@ -30,9 +30,9 @@ export function clearStatus(): void {
 }
 
 /**
- * Tells what the exit code alone does not.
+ * Prints what the exit code alone does not tell.
  *
- * @param endedBy The signal because of which it was ended: whoever sent that knows of it.
+ * @param endedBy The signal that has ended the command; its sender need not be told.
  */
 export function noteResult(result: RunResult, endedBy: NodeJS.Signals | undefined): void {
   const incomplete = incompleteNotice(result.sandbox);
@@ -48,7 +48,7 @@ export function noteResult(result: RunResult, endedBy: NodeJS.Signals | undefine
   }
 }
 
-/** Tells what its sandbox has denied a command, as tools tell a model. */
+/** Prints what the sandbox has denied a command, as tools tell a model. */
 export function noteSandbox(sandbox: SandboxReport | undefined): void {
   for (const line of sandbox === undefined ? [] : sandboxNotices(sandbox)) note(line);
 }
@@ -82,7 +82,7 @@ function describeProcess({ pid, command }: BackgroundProcess): string {
   return `${pid} (${onOneLine(command)})`;
 }
 
-/** A command's text as nothing that a terminal obeys. */
+/** Returns a command's text without characters that a terminal obeys. */
 export function onOneLine(command: string): string {
   return command.replace(UNSEEN, ' ');
 }

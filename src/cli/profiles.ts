@@ -5,9 +5,9 @@ import type { Profiles } from '../remote/index.js';
 import { messageOf } from '../support/errors.js';
 
 /**
- * Options of tools from a module of the user's.
+ * Loads profiles of tools from a module of the user's.
  *
- * @throws {InputError} It can't be loaded, or exports no `profiles`.
+ * @throws {InputError} The module can't be loaded, or exports no `profiles`.
  */
 export async function loadProfiles(file: string | undefined): Promise<Profiles | undefined> {
   if (file === undefined) return undefined;

@@ -24,7 +24,7 @@ interface SchemaFlags {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** `forkline schema`: what a model API is told of a contract's tools. */
+/** Makes `forkline schema`: prints how a contract's tools are described to a model API. */
 export function schemaCommand(): Command {
   return new Command('schema')
     .description("Print the definitions of a contract's tools as JSON, for model APIs")
@@ -66,7 +66,8 @@ async function describe(
   contract: ContractName,
   options: SchemaFlags['options'],
 ): Promise<Readonly<Record<string, readonly object[]>>> {
-  // What the options are is checked there; a union of contracts loses sight of whose they are.
+  // `createBashTool()` checks the options; the type of the union does not tell which contract they
+  // belong to.
   const given = { cwd: process.cwd(), ...options, contract } as BashToolOptions;
   const tool = createBashTool(given);
   try {

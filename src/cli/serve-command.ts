@@ -9,13 +9,13 @@ import { exitSoon } from './standard-output.js';
 
 interface ServeFlags extends BrokerFlags {
   readonly stdio?: boolean;
-  /** Addresses of a broker. */
+  /** The addresses of a broker. */
   readonly nats?: string | undefined;
   readonly profiles?: string | undefined;
   readonly name?: string | undefined;
   readonly label?: Readonly<Record<string, string>> | undefined;
   readonly capacity?: number | undefined;
-  /** Milliseconds. */
+  /** The time in milliseconds. */
   readonly drain: number;
 }
 
@@ -23,10 +23,10 @@ const DRAIN_MS = 30_000;
 const HAS_TERMINAL =
   'expected a client at standard input and output, not a terminal, which changes bytes: leave out -t (`docker exec -i`, `ssh -T`)';
 
-/** What only a worker has. */
+/** Flags that only a worker has. */
 const OF_A_WORKER = ['name', 'label', 'capacity', 'drain', ...BROKER_FLAGS];
 
-/** `forkline serve`: the far side, for clients on other machines. */
+/** Makes `forkline serve`: the far side for clients on other machines. */
 export function serveCommand(): Command {
   const command = new Command('serve')
     .description('Run commands for clients on other machines, or outside of a container')

@@ -4,33 +4,33 @@ import { USAGE_ERROR } from './exit-code.js';
 import { note } from './notes.js';
 import { Termination } from './termination.js';
 
-/** A server that has been started. */
+/** A running server. */
 export interface Served {
-  /** Settles when it has ended, with all that its clients started. */
+  /** Settles when the server has ended, with all that its clients have started. */
   readonly closed: Promise<void>;
-  /** What a signal to end does. */
+  /** Ends the server, on a signal. */
   readonly end: () => Promise<void>;
 }
 
-/** It could not serve; the arguments were right. */
+/** The exit code when the arguments were right, but the server could not serve. */
 const FAILED = 1;
 
 /**
- * Serves until that has ended, by itself or because this process is told to end.
+ * Serves until the server has ended, by itself or because this process is told to end.
  *
- * @param start What goes wrong with it is told, and is the end.
- * @param onUnheard Told once if standard output can't be written to, though its reader has not gone.
+ * @param start Starts the server; its errors are printed, and end this process.
+ * @param onUnheard Called once if standard output can't be written to, though its reader has not gone.
  * @returns The exit code.
  */
 export async function serveToTheEnd(
   start: () => Promise<Served>,
   onUnheard: (reason: string) => void = () => {},
 ): Promise<number> {
-  // Who stops reading what we say here may still want answers there.
+  // A client may still want answers after it has closed standard error.
   process.stderr.on('error', () => {});
   let isUnheard = false;
   process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-    // A client that has gone is what is waited for.
+    // A client that has gone is the expected end.
     if (isUnheard || code === 'EPIPE') return;
     isUnheard = true;
     onUnheard(message);

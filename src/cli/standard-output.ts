@@ -1,16 +1,16 @@
 import { startTimer } from '../support/timing.js';
 import { note } from './notes.js';
 
-/** Takes bytes, and settles when it has room for more. */
+/** Writes bytes. Settles when there is room for more. */
 export type WriteBytes = (bytes: Uint8Array) => Promise<void>;
 
-/** How long a reader that takes nothing is waited for, once there is nothing else to wait for. */
+/** The time for which a reader that takes nothing is waited for at the end, in milliseconds. */
 const PATIENCE_MS = 2000;
 
 /** Standard output was closed, or cannot be written. */
 export class OutputClosedError extends Error {
   override readonly name = 'OutputClosedError';
-  /** Its reader went away, as `head` does: nothing to complain about. */
+  /** Whether the reader has gone, as `head` does: no reason to complain. */
   readonly quiet: boolean;
 
   constructor(cause: NodeJS.ErrnoException) {
@@ -20,10 +20,10 @@ export class OutputClosedError extends Error {
 }
 
 /**
- * Writes bytes to standard output, and settles when the system has taken them, so that a slow
- * reader slows the command down and not our memory.
+ * Writes bytes to standard output. Settles when the system has taken them, so that a slow reader slows
+ * the command down and does not fill this process's memory.
  *
- * @throws {OutputClosedError}
+ * @throws {OutputClosedError} Standard output was closed, or cannot be written.
  */
 export function writeStandardOutput(bytes: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -34,7 +34,7 @@ export function writeStandardOutput(bytes: Uint8Array): Promise<void> {
   });
 }
 
-/** Writes all that there is to write; whether it was, of which somebody is told if not. */
+/** Writes a text. Returns whether it was written; a failure is noted. */
 export async function writeOrTell(text: string): Promise<boolean> {
   try {
     await writeStandardOutput(Buffer.from(text));
@@ -47,8 +47,8 @@ export async function writeOrTell(text: string): Promise<boolean> {
 }
 
 /**
- * The same writer, but two seconds after `signal` is aborted a reader that has not taken its bytes
- * counts as gone: who ends this process should not have to end its reader first.
+ * Returns the same writer, with a limit: two seconds after `signal` is aborted, a reader that has not
+ * taken its bytes counts as gone. Ending this process should not take ending its reader first.
  */
 export function untilImpatient(write: WriteBytes, signal: AbortSignal): WriteBytes {
   return (bytes) =>
@@ -73,20 +73,23 @@ export function untilImpatient(write: WriteBytes, signal: AbortSignal): WriteByt
 }
 
 /**
- * Ends this process soon even if somebody never reads what he was written, or a disk does not
- * answer: either would keep it alive.
+ * Ends this process soon even if its output is never read, or a disk does not answer: either would keep
+ * the process alive.
  */
 export function exitSoon(): void {
   startTimer(PATIENCE_MS, () => process.exit());
 }
 
-/** The callback of the write tells of errors; without a listener they would end the process. */
+/**
+ * Ignores errors of standard output: the callback of each write reports them, and without a listener
+ * they would end the process.
+ */
 export function expectOutputErrors(): void {
   process.stdout.on('error', () => {});
 }
 
 /**
- * The same writer, but once the output is closed it says so, once, and swallows what follows: a
+ * Returns the same writer, which reports once that the output is closed, and drops all later bytes: a
  * command that is being ended is still read, because it may have to write in order to end.
  */
 export function untilClosed(

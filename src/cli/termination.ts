@@ -6,7 +6,7 @@ export class Termination {
   #endedBy: NodeJS.Signals | undefined;
 
   constructor() {
-    // Once: the second Ctrl-C ends this process at once, and the engine takes its commands along.
+    // Once: a second Ctrl-C ends this process at once, and the engine ends its commands.
     for (const name of SIGNALS) process.once(name, this.#onSignal);
   }
 
@@ -15,12 +15,12 @@ export class Termination {
     return this.#controller.signal;
   }
 
-  /** The signal that is the reason of the end, if there was one. */
+  /** The signal that has caused the end, if there was one. */
   get endedBy(): NodeJS.Signals | undefined {
     return this.#endedBy;
   }
 
-  /** Gives the signals back. */
+  /** Stops handling signals. */
   release(): void {
     for (const name of SIGNALS) process.off(name, this.#onSignal);
   }

@@ -1,6 +1,6 @@
 import type { OfferedCommand } from './tree.js';
 
-/** The script for bash, which offers words alone: what they are about is not told. */
+/** Returns the script for bash, which offers words without a description. */
 export function bashScript(program: OfferedCommand): string {
   const { name, commands } = program;
   return `# Completion of ${name} for bash: eval "$(${name} completion bash)"
@@ -30,7 +30,7 @@ complete -o default -F _${name} ${name}
 `;
 }
 
-/** What follows the options that take a value. */
+/** Returns the values of the options that take one. */
 function valuesOf({ options }: OfferedCommand, command: string): string[] {
   const lines = options.flatMap(({ names, value, isOptional }) => {
     if (value.kind === 'none' || isOptional) return [];
@@ -62,7 +62,7 @@ function wordsOf(command: OfferedCommand, pattern: string): string {
   return `    ${pattern}) words=${words(all)} ;;`;
 }
 
-/** Names of ours need no quoting but for what stands between them. */
+/** Joins names: forkline's own need no quoting. */
 function words(names: readonly string[]): string {
   return `$'${names.join('\\n')}'`;
 }

@@ -13,7 +13,9 @@ const SCRIPTS: Readonly<Record<Shell, (program: OfferedCommand) => string>> = {
   fish: fishScript,
 };
 
-/** `forkline completion`: what a shell reads to complete the words of this program. */
+/**
+ * Makes `forkline completion`: prints the script by which a shell completes the words of this program.
+ */
 export function completionCommand(): Command {
   return new Command('completion')
     .description('Print what makes a shell complete the words of forkline')

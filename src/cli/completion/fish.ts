@@ -1,6 +1,6 @@
 import type { OfferedCommand } from './tree.js';
 
-/** The script for fish. */
+/** Returns the script for fish. */
 export function fishScript(program: OfferedCommand): string {
   const { name, commands } = program;
   const here = '__fish_use_subcommand';

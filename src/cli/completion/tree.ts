@@ -1,36 +1,39 @@
 import type { Command, Option } from 'commander';
 
-/** What may follow an option. */
+/** The value of an option. */
 type Value =
   | { readonly kind: 'none' }
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
   | { readonly kind: 'file' | 'directory' }
-  /** A number, a name of the user's: nothing that could be offered. */
+  /** A number or a name of the user's: there is nothing to offer. */
   | { readonly kind: 'other' };
 
 /** An option of a command, or of the program itself. */
 interface OfferedOption {
-  /** `--help` and `-h`, as far as there are both. */
+  /** The names of the option, such as `--help` and `-h`. */
   readonly names: readonly string[];
   readonly about: string;
   readonly value: Value;
-  /** How its value is called, such as `seconds`. */
+  /** The name of the option's value, such as `seconds`. */
   readonly valueName: string;
-  /** It may be given without its value. */
+  /** Whether the value may be left out. */
   readonly isOptional: boolean;
 }
 
-/** A command as its completion needs to know it. */
+/** A command, as its completion describes it. */
 export interface OfferedCommand {
   readonly name: string;
   readonly about: string;
   readonly options: readonly OfferedOption[];
-  /** What may stand for its argument; empty: nothing that could be offered. */
+  /** Words that the argument may be; empty: there is nothing to offer. */
   readonly words: readonly string[];
   readonly commands: readonly OfferedCommand[];
 }
 
-/** What there is to complete, from the program's own declaration: nothing is listed twice. */
+/**
+ * Returns the commands and options to complete, from the program's own declaration: nothing is listed
+ * twice.
+ */
 export function offered(command: Command): OfferedCommand {
   const help = command.createHelp();
   return {

@@ -5,7 +5,7 @@ type Offered = OfferedCommand['options'][number];
 /** Ends a line of a command that goes on. */
 const CONTINUED = '\\';
 
-/** The script for zsh. */
+/** Returns the script for zsh. */
 export function zshScript(program: OfferedCommand): string {
   const { name, commands } = program;
   const described = commands.map((each) => word(`${each.name}:${each.about}`));
@@ -37,7 +37,10 @@ function argumentsOf({ name, options, words, commands }: OfferedCommand): string
   return `        ${name}) _arguments ${[...options.map(specOf), rest].join(' ')} ;;`;
 }
 
-/** `'(-h --help)'{-h,--help}'[about]'`, or with a value `--cwd=[about]:directory:_files -/`. */
+/**
+ * Returns the specification of an option: `'(-h --help)'{-h,--help}'[about]'`, or with a value
+ * `--cwd=[about]:directory:_files -/`.
+ */
 function specOf({ names, about, value, valueName, isOptional }: Offered): string {
   const takes = value.kind !== 'none';
   const text = about.replace(/[[\]\\:]/g, '\\$&');

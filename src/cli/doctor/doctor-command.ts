@@ -4,7 +4,7 @@ import type { Finding } from './finding.js';
 import { surroundings } from './surroundings.js';
 import { trial } from './trial.js';
 
-/** Commands do not run here. */
+/** The exit code when commands do not run here. */
 const FAILED = 1;
 
 const SIGNS: Readonly<Record<Finding['status'], string>> = {
@@ -13,7 +13,7 @@ const SIGNS: Readonly<Record<Finding['status'], string>> = {
   failed: 'FAILED ',
 };
 
-/** `forkline doctor`: whether commands run here, and what is missing. */
+/** Makes `forkline doctor`: checks whether commands run here, and what is missing. */
 export function doctorCommand(): Command {
   return new Command('doctor')
     .description('Tell whether commands can run here, and what is missing; exit code 0 if they can')

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The text of a file; undefined: it can't be read. */
+/** Returns the text of a file; `undefined`: the file can't be read. */
 export function readQuietly(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');

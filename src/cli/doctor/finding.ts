@@ -1,11 +1,11 @@
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Finding {
   readonly name: string;
   /** `limited`: commands run, and something is missing; `failed`: they do not. */
   readonly status: 'ok' | 'limited' | 'failed';
-  /** What there is. */
+  /** The state of the thing that was checked. */
   readonly found: string;
-  /** What that costs; absent when it costs nothing. */
+  /** The consequence for commands; absent: there is none. */
   readonly cost?: string;
 }
 

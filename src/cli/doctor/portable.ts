@@ -2,7 +2,9 @@ import { createRequire } from 'node:module';
 import { packageVersion } from '../../support/version.js';
 import { type Finding, fine, limited } from './finding.js';
 
-/** What the portable engine can't keep of what the native one does: docs/portable.md has all of it. */
+/**
+ * Differences of the portable engine from the native one, in short; docs/portable.md has all of them.
+ */
 const LIMITS: readonly (readonly [name: string, found: string, cost: string])[] = [
   [
     'leftovers',
@@ -15,7 +17,7 @@ const LIMITS: readonly (readonly [name: string, found: string, cost: string])[] 
   ['CPU time and memory of commands', 'not measured', '`cpu` and `peakMemory` are left out'],
 ];
 
-/** The portable engine, and what its commands go without. */
+/** Describes the portable engine, and what its commands lack. */
 export function portableEngine(): Finding[] {
   const found = `portable, forkline ${packageVersion()}`;
   return [

@@ -2,7 +2,7 @@ import { LaunchError, run } from '../../index.js';
 import { messageOf } from '../../support/errors.js';
 import { type Finding, fine, limited } from './finding.js';
 
-/** Whether a command can be run in a sandbox, and in which. */
+/** Checks whether a command can be run in a sandbox, and in which. */
 export async function sandboxTrial(): Promise<Finding> {
   const name = 'sandbox';
   try {

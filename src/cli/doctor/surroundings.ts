@@ -10,9 +10,9 @@ const FEW_DESCRIPTORS = 256;
 const UNSEEN = 'not visible, without /proc';
 const LITTLE_SPACE = 64 * 1024 * 1024;
 
-/** What can be said of this machine without running a command. */
+/** Describes this machine as far as that takes no command. */
 export function surroundings(): Finding[] {
-  // What only Linux has, nobody misses elsewhere.
+  // Other systems do not need what only Linux has.
   const ofLinux = process.platform === 'linux' ? [proc, otherUsers, seccomp, descriptors] : [];
   return [platform, node, ...ofLinux, nullDevice, temporary].map((look) => look());
 }

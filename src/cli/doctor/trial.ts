@@ -8,10 +8,13 @@ import { type Finding, failed, fine, limited } from './finding.js';
 import { portableEngine } from './portable.js';
 import { sandboxTrial } from './sandbox.js';
 
-/** Longer than any shell takes to start, and short enough to be waited for. */
+/**
+ * The time limit of the trial command, in milliseconds: longer than any shell takes to start, and short
+ * enough to wait for.
+ */
 const PATIENCE_MS = 10_000;
 
-/** What comes to light when a command is run. */
+/** Runs a command, and describes what comes to light by that. */
 export async function trial(): Promise<Finding[]> {
   const owner = createOwner();
   try {
@@ -52,7 +55,7 @@ function ranCommand(result: RunResult, durationMs: number): Finding {
   return fine('commands', `one ran in ${ms} ms, by bash ${version}`);
 }
 
-/** The file that was loaded, however it was found. */
+/** Describes the addon that was loaded, wherever it was found. */
 function addon(): Finding {
   const loaded = Object.keys(createRequire(import.meta.url).cache);
   const path = loaded.find((name) => /\.node$/.test(name));
@@ -62,8 +65,8 @@ function addon(): Finding {
 }
 
 /**
- * Whether the keeper, which ends processes, has got a handle of the one that it was started by.
- * Nothing, where that cannot be seen.
+ * Describes whether the keeper, which ends processes, holds a handle of the process that has started
+ * it. Empty if that cannot be seen.
  */
 function processHandles(): Finding[] {
   const links = childrenOf('self').filter(isKeeper).map(linksOf);
@@ -90,7 +93,7 @@ function isKeeper(pid: string): boolean {
   return readQuietly(`/proc/${pid}/comm`) === 'forkline-keeper\n';
 }
 
-/** What its descriptors are; undefined: that may not be seen. */
+/** Returns the targets of a process's descriptors; `undefined`: they may not be seen. */
 function linksOf(pid: string): string[] | undefined {
   try {
     const folder = `/proc/${pid}/fd`;

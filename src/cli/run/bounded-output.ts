@@ -3,26 +3,26 @@ import type { WriteBytes } from '../standard-output.js';
 
 const NEWLINE = 0x0a;
 
-/** What stands where output is left out. */
+/** Returns the text in place of output that is left out. */
 type Mark = (droppedBytes: number, headEndsLine: boolean, tailIsLine: boolean) => string;
 
-/** On a line of its own, or inside the line that it interrupts. */
+/** Puts the mark on a line of its own, or inside the line that it interrupts. */
 const markOf: Mark = (droppedBytes, headEndsLine, tailIsLine) => {
   const text = `[… ${formatCount(droppedBytes)} bytes not shown …]`;
   return `${headEndsLine ? '' : ' '}${text}${tailIsLine ? '\n' : ' '}`;
 };
 
 /**
- * Passes on the first half of a limit as it comes, and holds the last half until the end. Where
- * something is left out between them, a mark says so. Both halves consist of whole lines as far as
- * half of their room reaches for that, otherwise of whole characters.
+ * Passes on the first half of a limit as it comes, and holds back the last half until the end. A mark
+ * stands between them if output was left out. Both halves consist of whole lines if that costs at most
+ * half of their room, otherwise of whole characters.
  */
 export class BoundedOutput {
   readonly #write: WriteBytes;
   readonly #limit: number;
   readonly #mark: Mark;
   readonly #headLimit: number;
-  /** What the head may have with the rest of its last line. */
+  /** Bytes of the head at most, with the rest of its last line. */
   readonly #mostHead: number;
   #headBytes = 0;
   #headEndsLine = true;
@@ -32,10 +32,14 @@ export class BoundedOutput {
   readonly #tail: Uint8Array[] = [];
   #tailBytes = 0;
   #droppedBytes = 0;
-  /** The tail begins where a line does. */
+  /** Whether the tail begins at the start of a line. */
   #tailIsLine = true;
 
-  /** @param limit Bytes of output written in all, at most; the mark comes on top. */
+  /**
+   * Makes a writer.
+   *
+   * @param limit Bytes of output that are written at most, without the mark.
+   */
   constructor(write: WriteBytes, limit: number, mark: Mark = markOf) {
     this.#write = write;
     this.#limit = limit;
@@ -55,7 +59,7 @@ export class BoundedOutput {
     if (this.#state === 'completing') await this.#complete();
   }
 
-  /** Writes what is held; tells how many bytes were left out. */
+  /** Writes what was held back. Returns how many bytes were left out. */
   async finish(): Promise<number> {
     this.#hold(this.#unfinished);
     const tail = Buffer.concat(this.#tail);
@@ -73,7 +77,7 @@ export class BoundedOutput {
     return dropped;
   }
 
-  /** Writes what belongs to the first half; gives back the rest. */
+  /** Writes the part that belongs to the first half. Returns the rest. */
   async #pushHead(bytes: Uint8Array): Promise<Uint8Array> {
     const room = this.#headLimit - this.#headBytes;
     const end = completePrefix(bytes, Math.min(room, bytes.length));
@@ -82,7 +86,7 @@ export class BoundedOutput {
     return bytes.subarray(end);
   }
 
-  /** A line that has begun in the head ends there, if it is not too long. */
+  /** Completes the last line of the head, if that line is not too long. */
   async #complete(): Promise<void> {
     const bytes = this.#unfinished;
     const room = this.#headEndsLine ? 0 : this.#mostHead - this.#headBytes;
@@ -119,14 +123,16 @@ export class BoundedOutput {
   }
 }
 
-/** Where the tail should begin: at a line, if that costs at most half of it. */
+/** Returns where the tail should begin: at a line, if that costs at most half of the tail. */
 function tailStart(tail: Buffer): { readonly skip: number; readonly isLine: boolean } {
   const newline = tail.indexOf(NEWLINE);
   if (newline !== -1 && newline < tail.length / 2) return { skip: newline + 1, isLine: true };
   return { skip: severedPrefix(tail), isLine: false };
 }
 
-/** The length of `bytes` up to `end` without the beginning of a character that ends after it. */
+/**
+ * Returns the length of `bytes` up to `end`, without the beginning of a character that ends after it.
+ */
 function completePrefix(bytes: Uint8Array, end: number): number {
   for (let length = 1; length <= 3 && length <= end; length += 1) {
     const byte = bytes[end - length] ?? 0;
@@ -136,14 +142,17 @@ function completePrefix(bytes: Uint8Array, end: number): number {
   return end;
 }
 
-/** How many bytes at the beginning only end a character; more than three are not UTF-8 anyway. */
+/**
+ * Returns the number of bytes at the beginning that only end a character; more than three are not UTF-8
+ * anyway.
+ */
 function severedPrefix(bytes: Uint8Array): number {
   let length = 0;
   while (length < 3 && isContinuation(bytes[length])) length += 1;
   return length;
 }
 
-/** The length of the character that a byte begins; 1 for one that begins none. */
+/** Returns the length of the character that a byte begins; 1 for a byte that begins none. */
 function characterLength(byte: number): number {
   if (byte >= 0xf0) return 4;
   if (byte >= 0xe0) return 3;

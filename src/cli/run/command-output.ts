@@ -11,23 +11,24 @@ import type { CommandSignals } from './command-signals.js';
 import type { WaitingLine } from './waiting-line.js';
 
 /**
- * How long a command may go on printing what nobody reads: one that has only its last lines left
- * exits by itself, with an exit code that does not depend on when we found out.
+ * The time for which a command may go on printing without a reader, in milliseconds. A command that has
+ * only its last lines left exits by itself, with an exit code that does not depend on when the loss was
+ * noticed.
  */
 const GRACE_MS = 250;
 
-/** Where the command's output goes, and what became of it. */
+/** The destination of the command's output, and its state. */
 export interface CommandOutput {
   readonly write: WriteBytes;
-  /** The command has printed something, whether or not it is to be written. */
+  /** Tells that the command has printed, whether or not that is written. */
   printed(): void;
-  /** Why it could not all be written; undefined: it could, so far. */
+  /** Returns why the output could not all be written; `undefined`: it could, so far. */
   failure(): OutputClosedError | undefined;
 }
 
 /**
- * When nobody reads any more, the command is ended once it goes on printing, as it would be if it
- * wrote to that pipe itself. A silent one is left to its work.
+ * Opens the output. When its reader has gone, a command that goes on printing is ended, as if it wrote
+ * to that pipe itself; a silent one is left to its work.
  */
 export function openOutput(signals: CommandSignals, line: WaitingLine): CommandOutput {
   expectOutputErrors();

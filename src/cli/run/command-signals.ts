@@ -5,31 +5,37 @@ import { clearStatus, note } from '../notes.js';
 /** A command that signals can be passed on to. */
 type Target = Pick<LiveProcess<unknown>, 'signal' | 'kill'>;
 
-/** What a person or a runtime sends to have a command end. */
+/** Signals by which a person or a runtime ends a command. */
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** What a command may have a handler for, and gets first. */
+/** Signals that the command gets first, since it may have a handler. */
 const PASSED_ON: readonly NodeJS.Signals[] = ['SIGINT', 'SIGHUP'];
 
-/** From one step of ending it to the next: as long as the engine waits from SIGTERM to SIGKILL. */
+/**
+ * The time between two steps of ending the command, in milliseconds: as long as the engine waits from
+ * SIGTERM to SIGKILL.
+ */
 const STEP_MS = 5000;
 
-/** What ends at once needs no words. */
+/** The time within which an end needs no note, in milliseconds. */
 const SILENT_MS = 500;
 
-/** The same signal again so soon is a launcher such as npm passing on what the terminal sent. */
+/**
+ * The time within which the same signal is taken for a copy, in milliseconds: launchers such as npm
+ * pass on what the terminal has sent.
+ */
 const ECHO_MS = 100;
 
 /**
- * Does with the command what signals to this process ask for. It is in a session of its own, where
- * the keys of our terminal do not reach it: Ctrl-C is passed on, then SIGTERM and SIGKILL follow;
- * Ctrl-Z stops it with us.
+ * Applies signals to this process to the command. The command is in a session of its own, where the
+ * keys of the user's terminal do not reach it: Ctrl-C is passed on, then SIGTERM and SIGKILL follow;
+ * Ctrl-Z stops the command with this process.
  */
 export class CommandSignals {
   readonly #ending = new AbortController();
   #target: Target | undefined;
   #endedBy: NodeJS.Signals | undefined;
-  /** What has been sent to it last. */
+  /** The last signal that was sent to the command. */
   #sent: NodeJS.Signals | undefined;
   #last: { readonly name: NodeJS.Signals; readonly at: number } | undefined;
   #stopTimers: (() => void)[] = [];
@@ -38,17 +44,17 @@ export class CommandSignals {
     for (const name of ENDING) process.on(name, this.#onEnding);
   }
 
-  /** Aborted when it gets SIGTERM, or must not start any more. */
+  /** Aborted when the command gets SIGTERM, or must not start any more. */
   get signal(): AbortSignal {
     return this.#ending.signal;
   }
 
-  /** The signal that is the reason of the end, if there was one. */
+  /** The signal that has caused the end, if there was one. */
   get endedBy(): NodeJS.Signals | undefined {
     return this.#endedBy;
   }
 
-  /** The command runs. */
+  /** Takes the running command. */
   attach(target: Target): void {
     this.#target = target;
     process.on('SIGTSTP', this.#onStop);
@@ -61,7 +67,7 @@ export class CommandSignals {
     this.#terminate();
   }
 
-  /** Gives the signals back. */
+  /** Stops handling signals. */
   release(): void {
     this.#clearTimers();
     this.#target = undefined;
@@ -104,7 +110,7 @@ export class CommandSignals {
     this.#clearTimers();
     this.#sent = 'SIGKILL';
     if (this.#target === undefined) {
-      // What has no handle ends with us: the keeper sees to that.
+      // A command without a handle ends with this process: the keeper sees to that.
       this.release();
       process.kill(process.pid, name);
     } else {
@@ -126,16 +132,19 @@ export class CommandSignals {
     for (const stop of this.#stopTimers.splice(0)) stop();
   }
 
-  /** Asks for a dump in some programs, ends others; no reason for us to end before they do. */
+  /**
+   * SIGQUIT asks some programs for a dump and ends others, so this process does not end before the
+   * command.
+   */
   readonly #onQuit = (): void => void this.#target?.signal('SIGQUIT');
 
-  /** SIGTSTP itself means nothing to a group that no shell on its terminal looks after. */
+  /** SIGTSTP itself has no effect on a process group without a shell on its terminal. */
   readonly #onStop = async (): Promise<void> => {
     const target = this.#target;
     clearStatus();
     await target?.signal('SIGSTOP');
     process.off('SIGTSTP', this.#onStop);
-    // Returns when we have been continued, or at once where nobody could continue us.
+    // Returns when this process was continued; at once where no process could continue it.
     process.kill(process.pid, 'SIGTSTP');
     if (this.#target !== undefined) process.on('SIGTSTP', this.#onStop);
     await target?.signal('SIGCONT');

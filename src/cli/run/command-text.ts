@@ -1,11 +1,11 @@
 import { quoteWord } from '../../support/quote.js';
 
 /**
- * The command that the arguments stand for. One is a command's text as it is; after `--` several
- * are the words of one command, which no shell splits or expands any more.
+ * Returns the command that the arguments stand for. A single argument is a command's text; several
+ * after `--` are the words of one command, which no shell splits or expands again.
  *
- * @param given All arguments of the process, by which it is known what stood after `--`.
- * @returns Undefined: several, and no `--`.
+ * @param given All arguments of the process, to see what stood after `--`.
+ * @returns The command; `undefined`: several words and no `--`.
  */
 export function commandText(
   words: readonly string[],
@@ -18,6 +18,6 @@ export function commandText(
   return areWords ? words.map((word) => quoteWord(word, 'plain')).join(' ') : undefined;
 }
 
-/** What to do about arguments that were meant to be a command. */
+/** The advice for arguments that were meant to be a command. */
 export const QUOTE_HINT =
   "quote the command, as in: forkline run 'ls -la', or put -- before its words: forkline run -- ls -la";

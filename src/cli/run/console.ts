@@ -7,7 +7,7 @@ import {
 } from '../../index.js';
 import { note } from '../notes.js';
 
-/** The terminal that the user sits at; undefined, and a note, when there is none to be used. */
+/** Returns the user's terminal; `undefined`, with a note, if there is none to be used. */
 export function userTerminal(): TerminalUi | undefined {
   const { stdin, stdout, env } = process;
   const off = ['FORKLINE_NO_PTY', 'PI_NO_PTY'].find((name) => env[name] === '1');
@@ -21,13 +21,13 @@ export function userTerminal(): TerminalUi | undefined {
   return undefined;
 }
 
-/** A command that the user looks at, and what is left to read of it. */
+/** The end of a command on the user's screen, and its output for reading later. */
 interface ConsoleEnd {
   readonly result: RunResult;
   readonly text: string;
 }
 
-/** Runs a command on a terminal that takes all of the user's. */
+/** Runs a command on a terminal that takes the whole screen of the user's. */
 export async function runOnTerminal(
   command: string,
   options: CommandOptions,

@@ -4,12 +4,12 @@ import { isAddonError, NOT_STARTED, USAGE_ERROR } from '../exit-code.js';
 import { note } from '../notes.js';
 
 /**
- * Says what went wrong before the command began; the exit code for that.
+ * Prints why the command did not begin. Returns the exit code for that.
  *
- * @throws It is none of what can go wrong there.
+ * @throws Other errors than those of a start.
  */
 export function explain(error: unknown, endedBy: NodeJS.Signals | undefined): number {
-  // Ended before it began: spawn() rejects with the reason of the signal.
+  // The command was ended before it began: `spawn()` rejects with the reason of the signal.
   if (endedBy !== undefined) return signalExitCode(endedBy);
   if (error instanceof InputError) {
     note(error.message);
@@ -20,7 +20,7 @@ export function explain(error: unknown, endedBy: NodeJS.Signals | undefined): nu
   return error instanceof LaunchError ? exitCodeOf(error) : NOT_STARTED;
 }
 
-/** The same for a program. */
+/** Describes such an error for a program. */
 export function describe(error: unknown): object {
   if (error instanceof InputError) return { kind: 'input', message: error.message };
   if (isAddonError(error)) return { kind: 'addon', message: error.message };

@@ -12,10 +12,10 @@ import { commandText, QUOTE_HINT } from './command-text.js';
 import { runDetached } from './run-detached.js';
 import { type RunFlags, runOnce } from './run-once.js';
 
-/** What commander says of words that were meant as a command. */
+/** Commander's error codes for words that were meant as a command. */
 const MEANT_AS_WORDS: readonly string[] = ['commander.unknownOption', 'commander.excessArguments'];
 
-/** `forkline run`: one command, its output and its exit code. */
+/** Makes `forkline run`: runs one command, and passes on its output and its exit code. */
 export function runCommand(): Command {
   return new Command('run')
     .description('Run a shell command; print its output and exit with its exit code')

@@ -6,7 +6,7 @@ import { expectOutputErrors, writeOrTell } from '../standard-output.js';
 import { describe, explain } from './failure.js';
 import type { RunFlags } from './run-once.js';
 
-/** Starts a command that goes on by itself, prints its id, and tells the exit code of that. */
+/** Starts a detached command and prints its id. Returns the exit code. */
 export async function runDetached(command: string, flags: RunFlags): Promise<number> {
   expectOutputErrors();
   const { cwd, env, umask, timeout: timeoutMs, keepInput, sandbox, json } = flags;
@@ -26,7 +26,7 @@ function whyNot(error: unknown): number {
   try {
     return explain(error, undefined);
   } catch {
-    // There is no place for its output.
+    // There is no place for the task's output.
     note(`no place for its output: ${messageOf(error)}`);
     return NOT_STARTED;
   }

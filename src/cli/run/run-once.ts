@@ -21,29 +21,29 @@ import { describe, explain } from './failure.js';
 import { feed, hasInput } from './standard-input.js';
 import { WaitingLine } from './waiting-line.js';
 
-/** How `forkline run` was called. */
+/** The flags of `forkline run`. */
 export interface RunFlags {
-  /** Milliseconds. */
+  /** The limit in milliseconds. */
   readonly timeout?: number | undefined;
   readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly umask?: number | undefined;
-  /** Bytes. */
+  /** The limit in bytes. */
   readonly maxOutput?: number | undefined;
   readonly spill?: string | undefined;
   readonly sandbox?: SandboxMode | undefined;
   readonly secret?: SecretDomains | undefined;
-  /** Whether standard input is the command's. */
+  /** Whether the command gets standard input. */
   readonly input: boolean;
   readonly json?: true | undefined;
   readonly pty?: true | undefined;
-  /** Whether it is only started. */
+  /** Whether the command is only started. */
   readonly detach?: true | undefined;
-  /** Whether one that is detached has an input that can be written to. */
+  /** Whether a detached command has an input that can be written to. */
   readonly keepInput?: true | undefined;
 }
 
-/** What belongs to one run. */
+/** The parts of one run. */
 interface Run {
   readonly command: string;
   readonly flags: RunFlags;
@@ -53,10 +53,10 @@ interface Run {
   readonly output: CommandOutput;
 }
 
-/** Runs a command, prints what it prints, and tells the exit code. */
+/** Runs a command and passes on its output. Returns the exit code. */
 export async function runOnce(command: string, flags: RunFlags): Promise<number> {
   const signals = new CommandSignals();
-  // Its own owner, so that what the command leaves behind ends with this process and not later.
+  // An owner of its own: processes that the command leaves behind end with this process, and not later.
   const owner = createOwner();
   const line = new WaitingLine();
   const output = openOutput(signals, line);
@@ -86,7 +86,7 @@ async function printed(run: Run): Promise<number> {
   return writtenCode(outcomeCode(result.outcome, signals.endedBy), output.failure());
 }
 
-/** The user has seen it on another screen; this one keeps what there is to read of it. */
+/** Prints the output of a command that ran on another screen. */
 async function printAfterwards(run: Run, ui: TerminalUi): Promise<RunResult> {
   const { command, flags, options, line, output } = run;
   line.stop();
@@ -109,10 +109,13 @@ async function print(run: Run): Promise<RunResult> {
   }
 }
 
-/** So much is enough for what the output tells of what was denied. */
+/** Bytes of output that are kept to find denials in. */
 const LOOKED_AT_BYTES = 512 * 1024;
 
-/** What is printed as it comes need not be kept; what is kept need not be taken as it comes. */
+/**
+ * Returns what is kept: output that is printed as it comes need not be kept, and output that is kept
+ * need not be delivered.
+ */
 function captured({ json, maxOutput, sandbox }: RunFlags): SpawnOptions {
   if (!json) return { ...halves(sandbox === undefined ? 0 : LOOKED_AT_BYTES), overflow: 'pause' };
   return maxOutput === undefined ? {} : halves(maxOutput);

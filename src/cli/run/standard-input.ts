@@ -6,7 +6,7 @@ import { note } from '../notes.js';
 
 const DESCRIPTOR = 0;
 
-/** Whether standard input is for the command: not a terminal, and not nothing. */
+/** Returns whether standard input is meant for the command: it is no terminal, and not closed. */
 export function hasInput(): boolean {
   return !isatty(DESCRIPTOR) && !isNothing();
 }
@@ -21,16 +21,16 @@ function isNothing(): boolean {
 }
 
 /**
- * Gives the command what comes on standard input, as fast as it takes it, until either ends.
+ * Passes standard input to the command, as fast as the command takes it, until either ends.
  *
- * @returns Lets go of standard input.
+ * @returns Stops reading standard input.
  */
 export function feed(live: Pick<LiveProcess<unknown>, 'write' | 'end'>): () => void {
   const { stdin } = process;
   let stopped = false;
   const stop = (): void => {
     stopped = true;
-    // Whoever writes there learns that nobody reads, and nothing keeps this process alive.
+    // The writer at the other end gets EPIPE, and nothing keeps this process alive.
     stdin.destroy();
   };
   const pump = async (): Promise<void> => {
@@ -39,14 +39,14 @@ export function feed(live: Pick<LiveProcess<unknown>, 'write' | 'end'>): () => v
     } catch (error) {
       if (!stopped && !isClosed(error)) note(`cannot read standard input: ${messageOf(error)}`);
     }
-    // Who lets go of it leaves the command's input as it is.
+    // After a stop the command's input stays open.
     if (!stopped) live.end();
   };
   void pump();
   return stop;
 }
 
-/** The command has ended, or does not want to read any more: as with any pipe. */
+/** Returns whether the command has ended, or has closed its input, as any reader of a pipe may. */
 function isClosed(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE';
 }

@@ -2,23 +2,23 @@ import { readFileSync } from 'node:fs';
 import { startTimer } from '../../support/timing.js';
 import { clearStatus, showStatus } from '../notes.js';
 
-/** How long a command may be silent before somebody who looks on wonders. */
+/** The silence after which the line is shown, in milliseconds. */
 const PATIENCE_MS = 10_000;
 const TICK_MS = 1000;
 const NEWLINE = 0x0a;
 
-/** Tells whoever sits at the terminal how long a silent command has been running. */
+/** Shows the user at the terminal how long a silent command has been running. */
 export class WaitingLine {
   readonly #started = performance.now();
   #stopTimer = (): void => {};
-  /** The command has left the cursor inside a line, which is not ours to wipe. */
+  /** Whether the command has left the cursor inside a line, which must not be wiped. */
   #insideLine = false;
 
   constructor() {
     if (process.stderr.isTTY) this.#wait(PATIENCE_MS);
   }
 
-  /** Something is printed now: the line goes. */
+  /** Removes the line, since output is about to be printed. */
   printing(bytes: Uint8Array): void {
     this.stop();
     if (!process.stderr.isTTY) return;
@@ -41,18 +41,21 @@ export class WaitingLine {
   }
 }
 
-/** `75 s` is `1 min 15 s`. */
+/** Describes a time: 75 seconds as `1 min 15 s`. */
 function elapsed(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   const minutes = Math.floor(seconds / 60);
   return minutes === 0 ? `${seconds} s` : `${minutes} min ${seconds % 60} s`;
 }
 
-/** In the background the terminal's last line is the shell's prompt. */
+/**
+ * Returns whether this process is in the foreground: in the background the terminal's last line is the
+ * shell's prompt.
+ */
 function isInForeground(): boolean {
   try {
     const stat = readFileSync('/proc/self/stat', 'latin1');
-    // After the name: state, parent, group, session, terminal, the terminal's foreground group.
+    // Fields after the name: state, parent, group, session, terminal, the terminal's foreground group.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[2] === fields[5];
   } catch {

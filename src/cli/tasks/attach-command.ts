@@ -6,10 +6,10 @@ import { note } from '../notes.js';
 import { expectOutputErrors } from '../standard-output.js';
 import { endTask, showTask } from './show-task.js';
 
-/** It could not be looked at. */
+/** The exit code when the task could not be looked at. */
 const FAILED = 1;
 
-/** `forkline attach`: shows and drives one detached task. */
+/** Makes `forkline attach`: shows and drives one detached task. */
 export function attachCommand(): Command {
   return new Command('attach')
     .description('Show a detached task: its output, from its start on; exit with its exit code')

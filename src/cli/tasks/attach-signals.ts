@@ -1,14 +1,14 @@
 import type { DetachedSubject } from '../../index.js';
 
-/** With these the user leaves the task to itself; the first is a key of the terminal, Ctrl-\. */
+/** Signals by which the user leaves the task; the first is a key of the terminal, Ctrl-\. */
 const LEAVING = ['SIGQUIT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Passes Ctrl-C on to a task, and knows when its user leaves. */
+/** Passes Ctrl-C on to a task, and notices when the user leaves. */
 export class AttachSignals {
   readonly #subject: DetachedSubject;
   #leave: () => void = () => {};
   #leftBy: NodeJS.Signals = 'SIGQUIT';
-  /** Resolves when the user leaves. */
+  /** Settles when the user leaves. */
   readonly left: Promise<void>;
 
   constructor(subject: DetachedSubject) {
@@ -18,12 +18,12 @@ export class AttachSignals {
     for (const name of LEAVING) process.on(name, this.#onLeaving);
   }
 
-  /** By which signal. */
+  /** The signal by which the user has left. */
   get leftBy(): NodeJS.Signals {
     return this.#leftBy;
   }
 
-  /** Gives the signals back. */
+  /** Stops handling signals. */
   release(): void {
     process.off('SIGINT', this.#onInterrupt);
     for (const name of LEAVING) process.off(name, this.#onLeaving);

@@ -8,13 +8,13 @@ import { feed, hasInput } from '../run/standard-input.js';
 import { OutputClosedError, writeStandardOutput } from '../standard-output.js';
 import { AttachSignals } from './attach-signals.js';
 
-/** What is read of its output at once, in bytes. */
+/** Bytes of output that are read at a time. */
 const STRETCH = 256 * 1024;
 
-/** Longer than anybody waits. */
+/** The wait without a limit. */
 const FOR_EVER_MS = Number.MAX_SAFE_INTEGER;
 
-/** Shows a task until its command has ended, or the user leaves it; tells the exit code. */
+/** Shows a task until its command has ended, or the user leaves it. Returns the exit code. */
 export async function showTask(subject: DetachedSubject): Promise<number> {
   const signals = new AttachSignals(subject);
   const isFed = subject.record.hasInput && (isatty(0) || hasInput());
@@ -33,7 +33,7 @@ export async function showTask(subject: DetachedSubject): Promise<number> {
   }
 }
 
-/** Prints what there is, and what comes; undefined: the user has left. */
+/** Prints the output so far and as it comes. Returns `undefined` when the user has left. */
 async function follow(
   subject: DetachedSubject,
   left: Promise<void>,
@@ -49,7 +49,7 @@ async function follow(
   try {
     for (;;) {
       const told = new Promise<void>((resolve) => (tell = resolve));
-      // Before the output is read: after an end there is no more of it.
+      // Taken before the output is read: after an end there is no more of it.
       const { state } = subject;
       cursor = await print(subject, cursor, () => isLeft);
       if (isLeft) return undefined;
@@ -61,7 +61,7 @@ async function follow(
   }
 }
 
-/** Prints what there is from here on; where that ends. */
+/** Prints the output from a position on. Returns where it ends. */
 async function print(
   subject: DetachedSubject,
   since: number,
@@ -105,10 +105,10 @@ async function conclude(subject: DetachedSubject, state: SubjectState): Promise<
   }
 }
 
-/** Somebody of it can't be ended, or nobody can tell. */
+/** The exit code when a process of the task can't be ended, or its end is not known. */
 const NOT_ENDED = 1;
 
-/** Ends a task; tells the exit code of that. */
+/** Ends a task. Returns the exit code. */
 export async function endTask(subject: DetachedSubject): Promise<number> {
   await subject.end();
   const { state } = subject;

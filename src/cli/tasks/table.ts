@@ -3,10 +3,10 @@ import { onOneLine } from '../notes.js';
 
 const HEADINGS = ['ID', 'STATE', 'TIME', 'PID', 'COMMAND'] as const;
 
-/** Where nobody says how wide a line may be. */
+/** The width of a line where the terminal's is not known. */
 const USUAL_WIDTH = 120;
 
-/** A line for each task. Nothing but the headings: there is none. */
+/** Returns a table with a line for each task; the headings alone if there is none. */
 export function taskTable(tasks: readonly TaskSummary[], now: number): string {
   const rows: readonly (readonly string[])[] = [
     HEADINGS,
@@ -56,7 +56,7 @@ function describeOutcome(outcome: Outcome): string {
   }
 }
 
-/** `7s`, `3m05s`, `2h04m`, `5d06h`. */
+/** Describes a time: `7s`, `3m05s`, `2h04m`, `5d06h`. */
 export function describeTime(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const parts = [

@@ -5,7 +5,7 @@ import { note } from '../notes.js';
 import { expectOutputErrors, writeOrTell } from '../standard-output.js';
 import { taskTable } from './table.js';
 
-/** `forkline tasks`: the detached tasks of this user. */
+/** Makes `forkline tasks`: lists the detached tasks of this user. */
 export function tasksCommand(): Command {
   return new Command('tasks')
     .description('List the detached tasks: those that run, and for a week those that have ended')
@@ -18,7 +18,7 @@ export function tasksCommand(): Command {
     });
 }
 
-/** The directory of them is somebody else's, or open to others. */
+/** Handles a directory of tasks that belongs to another user, or is open to others. */
 function untold(error: unknown): readonly TaskSummary[] | undefined {
   note(messageOf(error));
   return undefined;

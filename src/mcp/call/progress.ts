@@ -87,7 +87,7 @@ export class ProgressStream {
       }
       if (!this.#stopped) this.#restTimer();
     } catch {
-      // The client is gone. That ends the call by its signal, not here.
+      // The client is gone: the signal ends the call, not this stream.
       this.stop();
     } finally {
       this.#sending = undefined;
