@@ -1,17 +1,17 @@
 import type { ObjectSchema } from '../index.js';
 import type { ToolDefinition } from './definition.js';
 
-/** A tool as Anthropic's Messages API takes it. */
+/** A tool in the form of Anthropic's Messages API. */
 export interface AnthropicTool {
-  /** The tool's name: what a call of the model names. */
+  /** The tool's name, by which the model calls it. */
   name: string;
-  /** What the model is told of it. */
+  /** The description for the model. */
   description: string;
   /** JSON Schema of its input. */
   input_schema: ObjectSchema;
 }
 
-/** A tool for `tools` of Anthropic's Messages API. */
+/** Describes a tool for `tools` of Anthropic's Messages API. */
 export function toAnthropicTool(tool: ToolDefinition): AnthropicTool {
   return {
     name: tool.name,

@@ -1,12 +1,12 @@
 import type { BashTool, ToolSchema } from '../index.js';
 
-/** What a model API has to know of a tool. */
+/** The description of a tool for a model API. */
 export type ToolDefinition = Pick<
   BashTool,
   'name' | 'description' | 'inputSchema' | 'outputSchema' | 'hints'
 >;
 
-/** A tool and those that a model needs beside it, each name once. */
+/** Returns a tool and the tools that a model needs beside it, each name once. */
 export function toolsOf(tool: BashTool): BashTool[] {
   const found = new Map<string, BashTool>();
   const add = (each: BashTool): void => {
@@ -18,12 +18,12 @@ export function toolsOf(tool: BashTool): BashTool[] {
   return [...found.values()];
 }
 
-/** A schema that tells a model what to give, and leaves it to the tool to check that. */
+/** A schema that describes the input to a model, and leaves the check to the tool. */
 export type UncheckedSchema = ToolSchema<unknown>;
 
 /**
- * The schema of a tool for frameworks that check input by it: they would tell the model what is wrong
- * in words of their own, or throw.
+ * Returns a schema without checks, for frameworks that check input by it: they would describe mistakes
+ * to the model in words of their own, or throw.
  */
 export function uncheckedSchema({ schema }: BashTool): UncheckedSchema {
   return { '~standard': { ...schema['~standard'], validate: (value) => ({ value }) } };

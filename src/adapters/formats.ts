@@ -3,7 +3,7 @@ import type { ToolDefinition } from './definition.js';
 import { toMcpTool } from './mcp.js';
 import { toOpenAiResponsesTool, toOpenAiTool } from './openai.js';
 
-/** How each API wants a tool described, by the name of the format. */
+/** Functions that describe a tool to an API, by the name of the format. */
 export const TOOL_FORMATS = {
   /** For Anthropic's Messages API. */
   anthropic: toAnthropicTool,

@@ -1,34 +1,34 @@
 import type { ObjectSchema } from '../index.js';
 import type { ToolDefinition } from './definition.js';
 
-/** A tool as an MCP server lists it. */
+/** A tool in the form of an MCP server's list. */
 export interface McpTool {
-  /** The tool's name: what a call of the model names. */
+  /** The tool's name, by which the model calls it. */
   name: string;
-  /** Its name for people. */
+  /** The tool's name for people. */
   title: string;
-  /** What the model is told of it. */
+  /** The description for the model. */
   description: string;
   /** JSON Schema of its input. */
   inputSchema: ObjectSchema;
   /** JSON Schema of `structuredContent`; absent: there is none. */
   outputSchema?: ObjectSchema;
-  /** What a client may know of it before a call, to ask its user or not. */
+  /** Hints for a client before a call, for instance whether to ask its user. */
   annotations: {
-    /** Its name for people, as clients of before 2025-06-18 read it. */
+    /** The tool's name for people, where clients of before 2025-06-18 read it. */
     title: string;
-    /** Whether it changes nothing. */
+    /** Whether the tool changes nothing. */
     readOnlyHint: boolean;
-    /** Whether what it changes may be lost. */
+    /** Whether changes of the tool may destroy something. */
     destructiveHint: boolean;
     /** Whether a second call with the same input changes nothing more. */
     idempotentHint: boolean;
-    /** Whether it reaches what is outside of this machine. */
+    /** Whether the tool reaches beyond this machine. */
     openWorldHint: boolean;
   };
 }
 
-/** A tool for an MCP server's answer to `tools/list`. */
+/** Describes a tool for an MCP server's answer to `tools/list`. */
 export function toMcpTool(tool: ToolDefinition): McpTool {
   const title = titleOf(tool.name);
   const { hints, outputSchema } = tool;
@@ -48,7 +48,7 @@ export function toMcpTool(tool: ToolDefinition): McpTool {
   };
 }
 
-/** `task_output` as `Task output`. */
+/** Returns a name for people: `task_output` as `Task output`. */
 function titleOf(name: string): string {
   const words = name.replaceAll(/[_-]+/g, ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);

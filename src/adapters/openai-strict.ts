@@ -1,8 +1,8 @@
 import type { ObjectSchema } from '../index.js';
 
 /**
- * Keywords that may be in a schema for OpenAI's strict mode. What is not listed is taken for one
- * that may not: a tool that is not strict works, one with a wrong schema is refused.
+ * Keywords that a schema may have in OpenAI's strict mode. Any other is taken for one that it may not
+ * have: a tool that is not strict works, a tool with a wrong schema is refused.
  */
 const KEYWORDS: ReadonlySet<string> = new Set([
   ...['type', 'description', 'enum', 'const', 'anyOf'],
@@ -13,8 +13,8 @@ const KEYWORDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether OpenAI's strict mode takes a schema as it is: its root is an object and no choice, every
- * object names all of its properties as required and allows no others.
+ * Returns whether OpenAI's strict mode takes a schema unchanged: its root is an object and no choice,
+ * every object names all of its properties as required and allows no others.
  */
 export function fitsStrictMode(schema: unknown): boolean {
   return isRecord(schema) && schema.type === 'object' && !('anyOf' in schema) && fits(schema);
@@ -50,8 +50,8 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /**
- * The schema as strict mode takes it: what is optional becomes required and nullable, which the tools
- * read as not given. Undefined: strict mode can't say it, as with names that are free.
+ * Returns the schema for strict mode: an optional field becomes required and nullable, and the tools
+ * read null as not given. `undefined`: strict mode can't express the schema, as with free names.
  */
 export function strictSchema(schema: ObjectSchema): ObjectSchema | undefined {
   const strict = { ...schema, ...closed(schema) };
@@ -67,7 +67,9 @@ function closed({ properties, required = [] }: Pick<ObjectSchema, 'properties' |
 
 type Property = ObjectSchema['properties'][string];
 
-/** What is within an object that may be null stays as it is: those that we have need all of it. */
+/**
+ * Fields within a nullable object stay as they are: in forkline's schemas all of those are required.
+ */
 function nullable(property: Property): Property {
   const { type, enum: choices } = property;
   return {

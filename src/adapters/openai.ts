@@ -2,14 +2,14 @@ import type { ObjectSchema } from '../index.js';
 import type { ToolDefinition } from './definition.js';
 import { fitsStrictMode } from './openai-strict.js';
 
-/** A tool as OpenAI's Chat Completions API takes it, and the many APIs made after it. */
+/** A tool in the form of OpenAI's Chat Completions API, and of the many APIs made after it. */
 export interface OpenAiTool {
   type: 'function';
   /** The function that the model calls. */
   function: {
-    /** The tool's name: what a call of the model names. */
+    /** The tool's name, by which the model calls it. */
     name: string;
-    /** What the model is told of it. */
+    /** The description for the model. */
     description: string;
     /** JSON Schema of its input. */
     parameters: ObjectSchema;
@@ -18,14 +18,14 @@ export interface OpenAiTool {
   };
 }
 
-/** A tool as OpenAI's Responses API takes it: the same on one level. */
+/** A tool in the form of OpenAI's Responses API: the same fields on one level. */
 export type OpenAiResponsesTool = { type: 'function' } & OpenAiTool['function'];
 
 /**
- * A tool for `tools` of OpenAI's Chat Completions API. `strict` is true when the input's schema is
- * one that OpenAI can hold a model to as it is. Otherwise it is false and the schema is unchanged:
- * what strict mode would make of an optional field, one that is required and may be null, is not
- * what the tool takes.
+ * Describes a tool for `tools` of OpenAI's Chat Completions API. `strict` is true if OpenAI can hold a
+ * model to the input's schema as it is. Otherwise `strict` is false and the schema is unchanged: strict
+ * mode would turn an optional field into one that is required and may be null, which the tool does not
+ * take.
  */
 export function toOpenAiTool(tool: ToolDefinition): OpenAiTool {
   return {
@@ -39,7 +39,9 @@ export function toOpenAiTool(tool: ToolDefinition): OpenAiTool {
   };
 }
 
-/** A tool for `tools` of OpenAI's Responses API; for `strict` see {@link toOpenAiTool}. */
+/**
+ * Describes a tool for `tools` of OpenAI's Responses API; for `strict` see {@link toOpenAiTool}.
+ */
 export function toOpenAiResponsesTool(tool: ToolDefinition): OpenAiResponsesTool {
   const { type, function: definition } = toOpenAiTool(tool);
   return { type, ...definition };

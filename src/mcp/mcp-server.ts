@@ -27,9 +27,9 @@ export interface McpTransport {
 }
 
 /**
- * An MCP server with a shell tool and its companions, to be connected to a transport of the
- * official SDK. The tool stays the caller's to dispose of: after the connection, for what the
- * client started to end with it.
+ * Makes an MCP server with a shell tool and its companions, to be connected to a transport of the
+ * official SDK. The caller has to dispose of the tool: after the connection, so that everything that
+ * the client has started ends with it.
  *
  * @example
  * const server = createMcpServer(createBashTool({ contract: 'workspace', cwd: '/srv/project' }));

@@ -10,58 +10,58 @@ import {
   spawn,
 } from '../../index.js';
 
-/** How the terminals of a client run their commands. Times in milliseconds. */
+/** Options for the commands of a client's terminals. Times in milliseconds. */
 export type TerminalHostOptions = Pick<CommandOptions, 'env' | 'inheritEnv' | 'graceMs' | 'shell'>;
 
 /** Parameters of `terminal/create`, as far as they matter here. */
 export interface CreateTerminal {
   /** A program, or shell text when there are no `args`. */
   readonly command: string;
-  /** Arguments of the program, as they are. Default: none. */
+  /** Arguments, passed on unchanged. Default: none. */
   readonly args?: readonly string[] | null;
-  /** Variables for the command, over those of the host's options. Default: none. */
+  /** Variables for the command; they override those of the host's options. Default: none. */
   readonly env?: readonly { readonly name: string; readonly value: string }[] | null;
-  /** The directory that it starts in. Default: this process's own. */
+  /** The directory where the command starts. Default: this process's own. */
   readonly cwd?: string | null;
-  /** Bytes of the end that are kept. Default: 1,048,576. */
+  /** Bytes that are kept of the end of the output. Default: 1,048,576. */
   readonly outputByteLimit?: number | null;
 }
 
-/** How a command ended; both are null when nobody knows. */
+/** The end of a command; both fields are null when it is not known. */
 export interface TerminalExit {
-  /** What it exited with; null: a signal has ended it. */
+  /** The exit code; null: a signal has ended the command. */
   exitCode: number | null;
-  /** The name of the signal that has ended it, such as `SIGTERM`; null: none has. */
+  /** The name of the signal that has ended the command, such as `SIGTERM`; null: no signal has. */
   signal: string | null;
 }
 
-/** Names a terminal. */
+/** Parameters that name a terminal. */
 interface Named {
   readonly terminalId: string;
 }
 
 /**
- * Handlers for the `terminal/*` requests of an agent. Those that name a terminal throw an
- * {@link InputError} for one that there is not, or not any more.
+ * Handlers for the `terminal/*` requests of an agent. Those that name a terminal throw an {@link
+ * InputError} if there is none of that name, or no longer.
  */
 export interface TerminalHost extends AsyncDisposable {
   /**
-   * Starts a command: with arguments a program, without a shell; without any the text for one.
+   * Starts a command: with arguments a program, without a shell; without arguments shell text.
    *
-   * @throws {InputError | LaunchError} It could not be started.
+   * @throws {InputError | LaunchError} The command could not be started.
    */
   create(request: CreateTerminal): Promise<{ terminalId: string }>;
-  /** Its output so far, and how it ended if it has. */
+  /** Returns the output so far, and the end of the command if it has ended. */
   output(
     request: Named,
   ): Promise<{ output: string; truncated: boolean; exitStatus?: TerminalExit }>;
-  /** How the command has ended; settles once it has, however long that takes. */
+  /** Waits for the end of the command, however long that takes. */
   waitForExit(request: Named): Promise<TerminalExit>;
   /** Ends the command with all that it started; the terminal stays. */
   kill(request: Named): Promise<void>;
   /** Ends the command, and forgets the terminal. */
   release(request: Named): Promise<void>;
-  /** Ends all of them. */
+  /** Ends all terminals. */
   dispose(): Promise<void>;
 }
 
@@ -74,7 +74,7 @@ const DEFAULT_LIMIT = 1024 * 1024;
  * const terminals = createTerminalHost();
  * app.onRequest(methods.client.terminal.create, ({ params }) => terminals.create(params));
  *
- * @throws {InputError} Only by its handlers: the options, too, are checked when a command is started.
+ * @throws {InputError} Never by itself: its handlers check the options when a command is started.
  */
 export function createTerminalHost(options: TerminalHostOptions = {}): TerminalHost {
   const owner = createOwner();
@@ -126,7 +126,7 @@ export function createTerminalHost(options: TerminalHostOptions = {}): TerminalH
   };
 }
 
-/** What was kept: the end alone. */
+/** Returns what is kept, which is the end alone. */
 function shown(capture: Capture): { output: string; truncated: boolean } {
   if (capture.kind === 'complete') return { output: capture.text, truncated: false };
   return { output: capture.tail, truncated: true };

@@ -2,44 +2,48 @@
 import type { BashTool, ToolAnswer } from '../../index.js';
 import { toolsOf, type UncheckedSchema, uncheckedSchema } from '../definition.js';
 
-/** What a tool's call comes to, for an application: of its `output`, models read the text alone. */
+/** The result of a call, for an application: a model reads only the text of the `output`. */
 export interface AiToolOutput {
-  /** What the model reads; of a preliminary result the last output so far. */
+  /** The text for the model; in a preliminary result the last output so far. */
   readonly text: string;
-  /** The model should take it for an error: what the contract says of the call. */
+  /** Whether the contract counts the call as an error, which the model should know. */
   readonly isError: boolean;
-  /** The contract's details; absent from preliminary results, and when nothing was started. */
+  /** The contract's details; absent in preliminary results, and when nothing was started. */
   readonly details?: unknown;
 }
 
 /** A tool for `tools` of `generateText`, `streamText` and agents. */
 export interface AiTool {
-  /** What the model is told of the tool; it may name the directory of now. */
+  /** The description for the model; it may name the present directory. */
   readonly description: string;
-  /** It accepts all input: what is wrong is told by the tool itself, in an answer. */
+  /** A schema that accepts all input: the tool itself answers what is wrong with it. */
   readonly inputSchema: UncheckedSchema;
-  /** @throws {ToolAbortError} `abortSignal` was aborted. */
+  /**
+   * Runs a call.
+   *
+   * @throws {ToolAbortError} `abortSignal` was aborted.
+   */
   readonly execute: (
     input: unknown,
     options: { readonly abortSignal?: AbortSignal | undefined },
   ) => Promise<AiToolOutput> | AsyncIterable<AiToolOutput>;
-  /** What the model reads of an output: its text alone. */
+  /** Returns the part of an output that the model reads: its text alone. */
   readonly toModelOutput: (options: { readonly output: AiToolOutput }) => {
-    /** `error-text` where the output is an error. */
+    /** The type of the output; `error-text` for an error. */
     type: 'text' | 'error-text';
     /** The `text` of the output. */
     value: string;
   };
 }
 
-/** How tools are made for the AI SDK. */
+/** Options of tools for the AI SDK. */
 export interface AiToolOptions {
-  /** Output so far comes as preliminary results while a command runs. Default: false. */
+  /** Whether output so far comes as preliminary results while a command runs. Default: false. */
   readonly stream?: boolean | undefined;
 }
 
 /**
- * A tool and its companions for `tools` of the AI SDK, by their names.
+ * Makes a tool and its companions for `tools` of the AI SDK, by their names.
  *
  * @example
  * const { text } = await generateText({ model, prompt, tools: toAiTools(bash), stopWhen });
@@ -53,7 +57,7 @@ export function toAiTools(
 
 function toAiTool(tool: BashTool, stream: boolean): AiTool {
   return {
-    // That of now: it may name a directory.
+    // Read at each use, since the description may name the present directory.
     get description() {
       return tool.description;
     },

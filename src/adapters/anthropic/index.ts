@@ -5,7 +5,7 @@ import { toAnthropicTool } from '../anthropic.js';
 import { toolsOf } from '../definition.js';
 
 /**
- * A tool and its companions for `client.beta.messages.toolRunner()`. What goes wrong is a result with
+ * Makes a tool and its companions for `client.beta.messages.toolRunner()`. A failure is a result with
  * `is_error`, in the words of the tool.
  *
  * @example
@@ -15,7 +15,7 @@ export function toRunnableTools(tool: BashTool): BetaRunnableTool<unknown>[] {
   return toolsOf(tool).map((each) => ({ ...toAnthropicTool(each), ...callsOf(each) }));
 }
 
-/** What it has besides what the runner calls: its name, and a certain end. */
+/** The members that the runner does not use: the name, and `close()`. */
 interface KnownShell {
   readonly type: 'bash_20250124';
   readonly name: 'bash';
@@ -26,11 +26,11 @@ interface KnownShell {
 export type Bash20250124 = BetaRunnableTool<unknown> & KnownShell;
 
 /**
- * Makes the tool that Claude knows as `bash_20250124`: one bash for all calls, which one call with
- * `restart: true` gives anew. It is for the tool runner; whoever has a loop of their own sends its
- * `type` and `name` and gives what `run()` returns, or throws, as the result.
+ * Makes the tool that Claude knows as `bash_20250124`: one bash for all calls, which a call with
+ * `restart: true` replaces by a new one. The tool is for the tool runner; a host with a loop of its own
+ * sends the tool's `type` and `name`, and answers with what `run()` returns or throws.
  *
- * @param options Those of the `session` contract.
+ * @param options Options of the `session` contract.
  * @throws {InputError} An option is not valid.
  */
 export function createBash20250124(
@@ -47,7 +47,7 @@ export function createBash20250124(
   };
 }
 
-/** How the runner calls a tool; input is checked by that. */
+/** Returns the functions by which the runner calls a tool; they check the input. */
 function callsOf(tool: BashTool): Pick<BetaRunnableTool<unknown>, 'run' | 'parse'> {
   return {
     parse: (input) => input,
@@ -59,19 +59,19 @@ function callsOf(tool: BashTool): Pick<BetaRunnableTool<unknown>, 'run' | 'parse
   };
 }
 
-/** A server in the host's own process, as the Claude Agent SDK takes it. */
+/** A server in the host's own process, in the form of the Claude Agent SDK. */
 export interface InProcessServer {
   type: 'sdk';
-  /** What the server was named, the `<name>` in `mcp__<name>__bash`. */
+  /** The name of the server, as in `mcp__<name>__bash`. */
   name: string;
-  /** Their type names a class; what is asked of it is `connect()`. */
+  /** The SDK's type names a class, but the SDK only calls `connect()`. */
   instance: never;
 }
 
 /**
- * A server of `forkline/mcp` for `mcpServers` of the Claude Agent SDK.
+ * Makes a server of `forkline/mcp` for `mcpServers` of the Claude Agent SDK.
  *
- * @param name What the model's tools are called by: `mcp__<name>__bash`. Default: forkline.
+ * @param name The name in those of the model's tools: `mcp__<name>__bash`. Default: forkline.
  * @example
  * const mcpServers = { forkline: inProcessServer(createMcpServer(bash)) };
  */

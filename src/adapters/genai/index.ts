@@ -2,11 +2,11 @@
 import type { BashTool, ObjectSchema } from '../../index.js';
 import { toolsOf } from '../definition.js';
 
-/** A call that a model makes, as far as it matters here. */
+/** A model's call, with the fields that are used here. */
 export interface FunctionCall {
-  /** Where there is one, the answer has it, too. */
+  /** The call's id; if there is one, the answer has it, too. */
   id?: string;
-  /** Of the tool that is called. */
+  /** The name of the called tool. */
   name?: string;
   /** The tool's input, which the tool itself checks. Default: `{}`. */
   args?: Record<string, unknown>;
@@ -16,43 +16,47 @@ export interface FunctionCall {
 export interface FunctionResponsePart {
   /** The part of a `Content` that the SDK sends to the model. */
   functionResponse: {
-    /** That of the call, if it had one. */
+    /** The call's id, if it had one. */
     id?: string;
-    /** Of the tool that was called. */
+    /** The name of the called tool. */
     name: string;
-    /** The text is under `output`, or under `error` when the model should take it for one. */
+    /** The text is in `output`, or in `error` when the model should take it for an error. */
     response: { output: string } | { error: string };
   };
 }
 
 /** A tool that Google's SDK calls by itself. */
 export interface CallableTool {
-  /** What the SDK tells the model of: a function for the tool and for each companion. */
+  /** Returns the description for the model: a function for the tool and for each companion. */
   tool(): Promise<{
     functionDeclarations: {
-      /** What the model calls it by. */
+      /** The name by which the model calls the tool. */
       name: string;
-      /** What the model is told of it. */
+      /** The description for the model. */
       description: string;
       /** The JSON schema of its input. */
       parametersJsonSchema: ObjectSchema;
     }[];
   }>;
-  /** @throws {ToolAbortError} The signal was aborted. */
+  /**
+   * Runs calls.
+   *
+   * @throws {ToolAbortError} The signal was aborted.
+   */
   callTool(calls: FunctionCall[]): Promise<FunctionResponsePart[]>;
 }
 
-/** How a callable tool is made. */
+/** Options of a callable tool. */
 export interface CallableToolOptions {
   /**
-   * Ends what runs when it is aborted: that of a request does not reach its tools. Default: none.
+   * A signal that ends running commands: that of a request does not reach its tools. Default: none.
    */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * A tool and its companions for `config.tools` of Google's `generateContent()`, which then calls them
- * by itself.
+ * Makes a tool and its companions for `config.tools` of Google's `generateContent()`, which then calls
+ * them by itself.
  *
  * @example
  * const config = { tools: [toCallableTool(bash)] };

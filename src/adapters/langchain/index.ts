@@ -7,16 +7,18 @@ import {
 import type { BashTool, ToolAnswer, ToolProgress } from '../../index.js';
 import { toolsOf, uncheckedSchema } from '../definition.js';
 
-/** How tools are made for LangChain. */
+/** Options of tools for LangChain. */
 export interface LangChainToolOptions {
-  /** Output comes as tool events while a command runs (`streamMode: 'tools'`). Default: false. */
+  /**
+   * Whether output comes as tool events while a command runs (`streamMode: 'tools'`). Default: false.
+   */
   readonly stream?: boolean | undefined;
 }
 
 /**
- * A tool and its companions for LangChain. A call of a model is answered with a `ToolMessage`: its
- * `status` says whether it is an error, its `artifact` has the contract's details. A tool that is
- * invoked with an input alone gives the text alone.
+ * Makes a tool and its companions for LangChain. A call of a model is answered with a `ToolMessage`: its
+ * `status` tells an error, its `artifact` has the contract's details. A tool that is invoked with an
+ * input alone returns the text alone.
  *
  * @example
  * const agent = createAgent({ model, tools: toLangChainTools(bash) });
@@ -33,7 +35,7 @@ function toLangChainTool(tool: BashTool, stream: boolean): DynamicStructuredTool
   return new DynamicStructuredTool({
     name,
     description,
-    // It is taken, for what it says of itself; only the type of such tools does not know that yet.
+    // LangChain accepts such a schema; only the type of its tools does not allow it yet.
     schema: uncheckedSchema(tool) as unknown as StructuredTool['schema'],
     func: (input, _, config: ToolRunnableConfig = {}) => {
       const call = { signal: config.signal };
@@ -54,7 +56,7 @@ async function* progress(
     const { text, tail, droppedBytes } = event;
     yield { text, tail, droppedBytes };
   }
-  // A stream that is not left ends with its answer.
+  // A stream that is read to its end ends with the answer.
   throw new Error('the call has ended without an answer');
 }
 

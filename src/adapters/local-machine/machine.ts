@@ -16,11 +16,13 @@ import {
 import { LocalFiles } from './files/local-files.js';
 import { type LocalMachineOptions, machineOptions } from './options.js';
 
-/** Of a command, what is not the machine's. */
+/** Options of a command that the machine does not set. */
 type RunOptions = Omit<CommandOptions, 'owner'>;
 type StartOptions = Omit<SpawnOptions, 'owner'>;
 
-/** The local machine as frameworks know a sandbox: commands, and the files below one directory. */
+/**
+ * The local machine in the role of a framework's sandbox: commands, and the files below one directory.
+ */
 export class LocalMachine implements AsyncDisposable {
   readonly files: LocalFiles;
   readonly #options: Omit<LocalMachineOptions, 'root'>;
@@ -32,6 +34,8 @@ export class LocalMachine implements AsyncDisposable {
   }
 
   /**
+   * Opens a machine.
+   *
    * @throws {InputError} An option is not valid.
    * @throws {PathError} The root is no directory.
    */
@@ -41,7 +45,7 @@ export class LocalMachine implements AsyncDisposable {
     return new LocalMachine(files, { ...options, sandbox: around(files.root, options.sandbox) });
   }
 
-  /** Its directory, without symlinks. */
+  /** The machine's directory, without symlinks. */
   get root(): string {
     return this.files.root;
   }
@@ -52,19 +56,19 @@ export class LocalMachine implements AsyncDisposable {
     return sandbox !== undefined && sandbox !== 'danger-full-access';
   }
 
-  /** Runs a command to its end; `cwd` is a directory in the root. As `run()`. */
+  /** Runs a command to its end, as `run()` does; `cwd` is a directory in the root. */
   run(command: CommandLine, options: RunOptions & { streams: 'separate' }): Promise<SeparateResult>;
   run(command: CommandLine, options?: RunOptions & { streams?: 'merged' }): Promise<MergedResult>;
   async run(command: CommandLine, options: RunOptions = {}): Promise<RunResult> {
     return run(command, await this.#laidOver(command, options));
   }
 
-  /** Starts a command of which the output comes as bytes. As `spawn()`. */
+  /** Starts a command whose output comes as bytes, as `spawn()` does. */
   async start(command: CommandLine, options: StartOptions = {}): Promise<LiveProcess<BytesChunk>> {
     return spawn(command, { ...(await this.#laidOver(command, options)), encoding: 'bytes' });
   }
 
-  /** Starts a command of which the output comes as text. As `spawn()`. */
+  /** Starts a command whose output comes as text, as `spawn()` does. */
   async startText(command: CommandLine, options: StartOptions = {}): Promise<LiveProcess> {
     return spawn(command, { ...(await this.#laidOver(command, options)), encoding: 'text' });
   }
@@ -91,7 +95,7 @@ export class LocalMachine implements AsyncDisposable {
   }
 }
 
-/** What a sandbox lets commands write to is the root, wherever they start in it. */
+/** A sandbox lets commands write to the root, wherever they start in it. */
 function around(workspace: string, sandbox: SandboxOption | undefined): SandboxOption | undefined {
   if (sandbox === 'workspace-write') return { workspace };
   return typeof sandbox === 'object' ? { workspace, ...sandbox } : sandbox;

@@ -3,7 +3,7 @@ import { isMissing, type OptionNames, readOptions, wholeFrom } from '../../suppo
 import { InputError, showValue } from '../../support/errors.js';
 
 /**
- * What the local machine is to an agent. What is not said here is as in `run()`.
+ * Options of the local machine for an agent; the others are those of `run()`.
  *
  * Without a `sandbox` commands may do whatever the host process may: `root` is where they start, and
  * what files are confined to.
@@ -21,9 +21,9 @@ export interface LocalMachineOptions
     | 'headBytes'
     | 'tailBytes'
   > {
-  /** The directory of the agent. It must be there. Default: the host's working directory. */
+  /** The directory of the agent, which must exist. Default: the host's working directory. */
   readonly root?: string | undefined;
-  /** For commands that have no time of their own, in milliseconds. Default: none. */
+  /** The limit of commands that have none of their own, in milliseconds. Default: none. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -42,7 +42,7 @@ const NAMES: OptionNames<LocalMachineOptions> = {
 };
 
 /**
- * Checks what a machine is made with; the rest is checked by `run()`.
+ * Checks the options of a machine; `run()` checks the others.
  *
  * @throws {InputError} An option is not known, or not valid.
  */

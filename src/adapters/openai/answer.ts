@@ -1,38 +1,40 @@
 import type { CommandOptions } from '../../index.js';
 import type { Shell, ShellOutput } from './shell.js';
 
-/** A `shell_call` of the Responses API, as far as it matters here. */
+/** A `shell_call` of the Responses API, with the fields that are used here. */
 export interface ShellToolCall {
   readonly type: 'shell_call';
-  /** The answer has it, too: models know it by that. */
+  /** The call's id; the answer has it, too. */
   readonly call_id: string;
-  /** What is to be run. */
+  /** The commands to run. */
   readonly action: {
     /** Shell texts, run one after the other, each in a shell of its own. */
     readonly commands: readonly string[];
-    /** Time that each command may take. Default: `timeoutMs` of the shell. */
+    /** The limit of each command, in milliseconds. Default: `timeoutMs` of the shell. */
     readonly timeout_ms?: number | null;
     /** Bytes of each stream that are kept. Default: 65,536. */
     readonly max_output_length?: number | null;
   };
 }
 
-/** A `local_shell_call` of the Responses API, as far as it matters here. */
+/** A `local_shell_call` of the Responses API, with the fields that are used here. */
 export interface LocalShellCall {
   readonly type: 'local_shell_call';
-  /** The answer has it, too: models know it by that. */
+  /** The call's id; the answer has it, too. */
   readonly call_id: string;
-  /** What is to be run. */
+  /** The command to run. */
   readonly action: {
     /** A program and its arguments, run without a shell. */
     readonly command: readonly string[];
-    /** Variables for it, over those of the shell. Default: none. */
+    /** Variables for the command; they override those of the shell. Default: none. */
     readonly env?: Readonly<Record<string, string>> | null;
-    /** Time that it may take. Default: `timeoutMs` of the shell. */
+    /** The limit of the command, in milliseconds. Default: `timeoutMs` of the shell. */
     readonly timeout_ms?: number | null;
-    /** Whom to run it as. Refused with exit code 126: commands run as the host's user. */
+    /**
+     * The user to run the command as. Refused with exit code 126: commands run as the host's user.
+     */
     readonly user?: string | null;
-    /** The directory that it starts in. Default: `cwd` of the shell. */
+    /** The directory where the command starts. Default: `cwd` of the shell. */
     readonly working_directory?: string | null;
   };
 }
@@ -40,17 +42,20 @@ export interface LocalShellCall {
 /** The answer to a `shell_call`, for the next request's `input`. */
 export interface ShellCallOutput {
   type: 'shell_call_output';
-  /** That of the call. */
+  /** The call's id. */
   call_id: string;
-  /** That of the call, in bytes of each stream; absent when it named none. */
+  /** The call's limit, in bytes of each stream; absent if the call had none. */
   max_output_length?: number;
-  /** One for each command that was run; the last is one that timed out, if one has. */
+  /** The output of each command that was run; the last is one that timed out, if one has. */
   output: {
-    /** Its middle is left out where it is too long; a line says so. */
+    /** The output; if it is too long, the middle is left out and a line says so. */
     stdout: string;
-    /** As `stdout`, and after it what the command has left running, with how to end that. */
+    /**
+     * The error output, shortened as `stdout`; then what the command has left running, with how to end
+     * that.
+     */
     stderr: string;
-    /** Its exit code (128 and a signal's number), or that its time was up. */
+    /** The exit code (128 and a signal's number), or that the command has timed out. */
     outcome: { type: 'exit'; exit_code: number } | { type: 'timeout' };
   }[];
 }
@@ -58,22 +63,22 @@ export interface ShellCallOutput {
 /** The answer to a `local_shell_call`, for the next request's `input`. */
 export interface LocalShellCallOutput {
   type: 'local_shell_call_output';
-  /** That of the call. */
+  /** The call's id. */
   id: string;
-  /** That of the call, too. */
+  /** The call's id once more. */
   call_id: string;
   /** JSON: `stdout`, `stderr`, and `exit_code` or `timed_out`. */
   output: string;
 }
 
 /**
- * Runs what a model of OpenAI's wants run by its own tool, `shell` or `local_shell`.
+ * Runs a call that a model of OpenAI's makes of its own tool, `shell` or `local_shell`.
  *
  * @example
  * for (const item of response.output) {
  *   if (item.type === 'shell_call') input.push(await answerShellCall(shell, item, { signal }));
  * }
- * @throws What the signal was aborted with.
+ * @throws The reason of the signal.
  */
 export function answerShellCall(
   shell: Shell,

@@ -13,46 +13,52 @@ import {
 } from '../../index.js';
 import { throwIfAborted } from '../../support/abort.js';
 
-/** How a shell runs its commands. Times in milliseconds. */
+/** Options of a shell. Times in milliseconds. */
 export interface LocalShellSettings
   extends Pick<CommandOptions, 'cwd' | 'env' | 'inheritEnv' | 'graceMs' | 'shell'> {
-  /** Time that a command may take when its call names none. Default: 120,000. */
+  /** The limit of a command whose call has none. Default: 120,000. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** Commands that a model wants run, one after the other. */
+/** Commands of a model, to be run one after the other. */
 export interface ShellAction {
   /** Shell texts, each run in a shell of its own, until one times out. */
   readonly commands: readonly string[];
-  /** Time that each may take, in milliseconds. */
+  /** The limit of each command, in milliseconds. */
   readonly timeoutMs?: number | undefined;
-  /** Bytes of each stream that are kept; the middle of what is longer is left out. */
+  /** Bytes of each stream that are kept; of a longer one the middle is left out. */
   readonly maxOutputLength?: number | undefined;
 }
 
-/** What became of one command. Not an interface: the SDK's may have any further field. */
+/**
+ * The output of one command. A type and not an interface, since the SDK's type may have any further
+ * field.
+ */
 export type ShellOutput = {
-  /** Its middle is left out where it is too long; a line says so. */
+  /** The output; if it is too long, the middle is left out and a line says so. */
   stdout: string;
-  /** As `stdout`, and after it what the command has left running, with how to end that. */
+  /**
+   * The error output, shortened as `stdout`; then what the command has left running, with how to end
+   * that.
+   */
   stderr: string;
-  /** Its exit code (128 and a signal's number), or that its time was up. */
+  /** The exit code (128 and a signal's number), or that the command has timed out. */
   outcome: { type: 'exit'; exitCode: number } | { type: 'timeout' };
 };
 
-/** What became of all. */
+/** The result of all commands. */
 export interface ShellResult {
-  /** One for each command; the last is one that timed out, if one has. */
+  /** The output of each command; the last is one that timed out, if one has. */
   output: ShellOutput[];
-  /** That of the action, in bytes of each stream; absent when it named none. */
+  /** The action's limit, in bytes of each stream; absent if the action had none. */
   maxOutputLength?: number;
 }
 
-/** How one call's command is run. */
+/** Options for the command of one call. */
 export interface ShellCommandOptions
   extends Pick<CommandOptions, 'cwd' | 'env' | 'timeoutMs' | 'signal'> {
   /**
-   * Bytes of each stream that are kept; the middle of what is longer is left out. Default: 65,536.
+   * Bytes of each stream that are kept; of a longer one the middle is left out. Default: 65,536.
    */
   readonly maxOutputLength?: number | undefined;
 }
@@ -63,12 +69,12 @@ export interface Shell extends AsyncDisposable {
   run(action: ShellAction, call?: Pick<CommandOptions, 'signal'>): Promise<ShellResult>;
   /** Runs one command: shell text, or a program and its arguments. */
   runOne(command: CommandLine, options: ShellCommandOptions): Promise<ShellOutput>;
-  /** Ends whatever its commands started. */
+  /** Ends all that the shell's commands have started. */
   dispose(): Promise<void>;
 }
 
 const DEFAULT_TIMEOUT_MS = 120_000;
-/** What is kept of a stream, where the call does not say. */
+/** Bytes of a stream that are kept if the call sets no limit. */
 const DEFAULT_LENGTH = 64 * 1024;
 
 /**
@@ -89,7 +95,7 @@ export function createShell(settings: LocalShellSettings = {}): Shell {
       for (const command of commands) {
         const ended = await runOne(command, { timeoutMs, maxOutputLength, signal });
         output.push(ended);
-        // The time of the call is up, too.
+        // The time of the call has passed, too.
         if (ended.outcome.type === 'timeout') break;
       }
       return { output, ...(maxOutputLength !== undefined && { maxOutputLength }) };
@@ -140,12 +146,12 @@ function outputOf({ stdout, stderr, outcome, background }: SeparateResult): Shel
   };
 }
 
-/** The model has no other field for it. */
+/** The model has no other field for this. */
 function leftRunning({ pid, processGroup, command }: BackgroundProcess): string {
   return `[still running: ${pid} ${command}; kill -9 -- -${processGroup} ends it]\n`;
 }
 
-/** As a shell tells what it can't run. */
+/** Returns what a shell prints for a command that it can't run. */
 function notRun(message: string, exitCode: number): ShellOutput {
   return { stdout: '', stderr: `${message}\n`, outcome: { type: 'exit', exitCode } };
 }

@@ -4,18 +4,20 @@ import { toolsOf } from '../definition.js';
 
 /** A tool for an agent of pi. */
 export interface PiTool {
-  /** What the model calls it by. */
+  /** The name by which the model calls the tool. */
   name: string;
-  /** For people. */
+  /** The name for people. */
   label: string;
-  /** What the model is told of the tool; it may name the directory of now. */
+  /** The description for the model; it may name the present directory. */
   readonly description: string;
   /** The JSON schema of its input. */
   parameters: ObjectSchema;
   /** Calls of a tool with `sequential` run one after the other. */
   executionMode: 'sequential' | 'parallel';
   /**
-   * @throws {ToolError | Error} What the model should take for an error: pi tells it the message.
+   * Runs a call.
+   *
+   * @throws {ToolError | Error} The call has failed: pi gives the message to the model.
    * @throws {ToolAbortError} The signal was aborted.
    */
   execute(
@@ -26,16 +28,16 @@ export interface PiTool {
   ): Promise<PiToolResult>;
 }
 
-/** The answer to a call, or what there is of it so far. */
+/** The answer to a call, or an update before it. */
 export interface PiToolResult {
-  /** What the model reads of an answer; of an update, the last output so far. */
+  /** The text for the model; in an update, the last output so far. */
   content: TextContent[];
-  /** The contract's details; of an update those that are known. */
+  /** The contract's details; in an update the details known so far. */
   details: unknown;
 }
 
 /**
- * A tool and its companions for `tools` of an agent of pi.
+ * Makes a tool and its companions for `tools` of an agent of pi.
  *
  * @example
  * const agent = new Agent({ initialState: { model, tools: toPiTools(bash) } });
@@ -48,7 +50,7 @@ function toPiTool(tool: BashTool): PiTool {
   return {
     name: tool.name,
     label: tool.name,
-    // That of now: it may name a directory.
+    // Read at each use, since the description may name the present directory.
     get description() {
       return tool.description;
     },

@@ -5,10 +5,10 @@ import { PathError } from './path-error.js';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
 
-/** What a file is opened for. */
+/** The purpose for which a file is opened. */
 type Purpose = 'read' | 'write' | 'create' | 'change';
 
-// Without O_NONBLOCK, a named pipe keeps a thread until somebody opens its other end.
+// Without O_NONBLOCK, opening a named pipe would block a thread until its other end is opened.
 const FLAGS: Readonly<Record<Purpose, number>> = {
   read: O_RDONLY | O_NOFOLLOW | O_NONBLOCK,
   write: O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK,
@@ -19,8 +19,8 @@ const FLAGS: Readonly<Record<Purpose, number>> = {
 /**
  * Opens a regular file.
  *
- * @param mode Of a file that is made, before the umask.
- * @throws {PathError} It is something else.
+ * @param mode Permissions of a file that is made, before the umask.
+ * @throws {PathError} The path is no regular file.
  * @throws The system's errors.
  */
 export async function openFile(
@@ -40,10 +40,10 @@ export async function openFile(
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * All of a file from where it is read next.
+ * Reads an open file from its present position to its end.
  *
- * @throws {PathError} It has more than `maxBytes`.
- * @throws What the signal was aborted with.
+ * @throws {PathError} The file has more than `maxBytes`.
+ * @throws The reason of the signal.
  */
 export async function readAll(
   handle: FileHandle,
@@ -64,13 +64,13 @@ export async function readAll(
   }
 }
 
-/** What a file is to contain. */
+/** The new content of a file. */
 export type Content = Uint8Array | AsyncIterable<Uint8Array>;
 
 /**
- * Puts content in the place of what an open file has. Until it is over, readers see a part of it.
+ * Replaces the content of an open file. Until that is done, readers see a part of it.
  *
- * @throws What the signal was aborted with; the file has what was written until then.
+ * @throws The reason of the signal; the file keeps what was written until then.
  */
 export async function replaceContent(
   handle: FileHandle,
@@ -90,7 +90,9 @@ export async function replaceContent(
   }
 }
 
-/** A file as a stream of bytes; it is closed at the end, and when the reader leaves. */
+/**
+ * Returns a file as a stream of bytes; the file is closed at the end, and when the reader leaves.
+ */
 export function fileStream(handle: FileHandle, signal?: AbortSignal): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {

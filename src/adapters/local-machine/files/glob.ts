@@ -1,15 +1,15 @@
 const SPECIAL = /[\\^$.*+?()[\]{}|/]/g;
 
 /**
- * A shell's pattern for paths as a regular expression: `*` and `?` stop at a slash, `**` does not,
- * `[a-z]` and `[!a-z]` are one character, `{a,b}` one or the other, and a backslash makes the next
- * character mean itself. Names with a dot before them are found as any other.
+ * Returns a shell's pattern for paths as a regular expression: `*` and `?` stop at a slash, `**` does
+ * not, `[a-z]` and `[!a-z]` are one character, `{a,b}` one or the other, and a backslash makes the next
+ * character stand for itself. Names that begin with a dot are matched like any other.
  */
 export function globExpression(pattern: string): RegExp {
   return new RegExp(`^${translate(pattern.replace(/^(\.?\/)+/, ''))}$`, 's');
 }
 
-/** The pieces of a pattern, longest first; what is none of them means itself. */
+/** The special parts of a pattern, longest first; all other text stands for itself. */
 const PIECE =
   /\*\*\/|\/\*\*$|\*+|\?|\[(?<not>[!^]?)(?<set>\]?(?:\\.|[^\]\\])*)\]|\{(?<either>(?:\\.|[^{}\\])*)\}|\\(?<itself>.)|./gs;
 
@@ -32,7 +32,7 @@ function either(choices: string): string {
   return `(?:${parts.map(translate).join('|')})`;
 }
 
-/** A set that is none, such as `[z-a]`, means itself. */
+/** A set that is not valid, such as `[z-a]`, stands for itself. */
 function characterSet(not: boolean, set: string, piece: string): string {
   const safe = set.replace(/\\(.)|[[\]^\\]/gs, (each, itself?: string) => `\\${itself ?? each}`);
   const expression = not ? `[^/${safe}]` : `(?!/)[${safe}]`;

@@ -17,17 +17,17 @@ import {
   walk,
 } from './tree.js';
 
-/** Bytes of a file that is read as a whole, unless told: 64 MiB. */
+/** The default limit for files that are read as a whole: 64 MiB. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** What stands at a path. */
+/** The status of the entry at a path. */
 interface FileStatus {
   readonly type: EntryType;
-  /** In bytes. */
+  /** The size in bytes. */
   readonly size: number;
-  /** When its content was last changed. */
+  /** The time of the last change of the content. */
   readonly modified: Date;
-  /** When it was made, as far as the file system knows. */
+  /** The time when the file was made, if the file system knows it. */
   readonly created: Date;
 }
 
@@ -35,25 +35,25 @@ interface Abortable {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How a file is written. */
+/** Options for writing a file. */
 interface WriteOptions extends Abortable {
-  /** It must not be there yet. Default: what is there is replaced. */
+  /** Whether the file must not exist yet. Default: an existing file is replaced. */
   readonly exclusive?: boolean | undefined;
-  /** Its permissions, before the umask, if it is made. Default: 0o666. */
+  /** Permissions of a new file, before the umask. Default: 0o666. */
   readonly mode?: number | undefined;
 }
 
 /**
- * The files below one directory. Paths are relative to it, or absolute and in it. No path leads out,
- * by `..` or by a symlink, and symlinks that stay inside are followed.
+ * The files below one directory. Paths are relative to it, or absolute and in it. No path leads out, by
+ * `..` or by a symlink; symlinks that stay inside are followed.
  *
- * On Linux each directory on the way is opened from the one before and held, so that it makes no
- * difference who replaces one by a symlink meanwhile (`hold: 'descriptor'`). Where there is no /proc,
- * each is looked at by its path (`hold: 'path'`): who can rename in the root while something is done
- * there gets out of it. Neither knows of hard links and mounts that lead elsewhere.
+ * On Linux each directory on the way is opened from the one before and held, so that replacing one by a
+ * symlink meanwhile has no effect (`hold: 'descriptor'`). Without /proc, each is looked up by its path
+ * (`hold: 'path'`): a process that can rename in the root during an operation can lead it out. Neither
+ * detects hard links and mounts that lead elsewhere.
  *
- * All methods throw a {@link PathError} for what is wrong with a path, and what the signal was aborted
- * with.
+ * All methods throw a {@link PathError} for what is wrong with a path, and the reason of an aborted
+ * signal.
  */
 export class LocalFiles {
   readonly #root: Root;
@@ -62,12 +62,16 @@ export class LocalFiles {
     this.#root = root;
   }
 
-  /** @throws {PathError} There is no such directory. */
+  /**
+   * Opens a directory.
+   *
+   * @throws {PathError} There is no such directory.
+   */
   static async open(directory: string, hold?: Hold): Promise<LocalFiles> {
     try {
       const real = await realpath(directory);
       const aliases = [resolve(directory)].filter((alias) => alias !== real);
-      // Said of what is not one as well.
+      // Also throws if the path is no directory.
       await (await holdDirectory(real, 'path')).close();
       return new LocalFiles({ directory: real, aliases, hold: hold ?? (await bestHold(real)) });
     } catch (error) {
@@ -75,7 +79,7 @@ export class LocalFiles {
     }
   }
 
-  /** The directory, without symlinks. */
+  /** The path of the directory, without symlinks. */
   get root(): string {
     return this.#root.directory;
   }
@@ -84,7 +88,11 @@ export class LocalFiles {
     return this.#root.hold;
   }
 
-  /** @param maxBytes Default: 64 MiB. */
+  /**
+   * Reads a whole file.
+   *
+   * @param maxBytes Bytes of the file at most. Default: 64 MiB.
+   */
   read(path: string, options: Abortable & { readonly maxBytes?: number } = {}): Promise<Buffer> {
     return this.#at(path, {}, async ({ at }) => {
       const handle = await openFile(at, path, 'read');
@@ -96,14 +104,14 @@ export class LocalFiles {
     });
   }
 
-  /** The file's bytes, of any size, as they are asked for. It stays open until then. */
+  /** Returns a stream of a file of any size; the file stays open until the end is read. */
   readStream(path: string, { signal }: Abortable = {}): Promise<ReadableStream<Uint8Array>> {
     return this.#at(path, {}, async ({ at }) =>
       fileStream(await openFile(at, path, 'read'), signal),
     );
   }
 
-  /** Makes the directories that are missing. */
+  /** Writes a file, and makes directories that are missing. */
   write(path: string, content: Content, options: WriteOptions = {}): Promise<void> {
     const { exclusive = false, mode, signal } = options;
     return this.#at(path, { makeParents: true, keepLink: exclusive }, async ({ at }) => {
@@ -120,8 +128,9 @@ export class LocalFiles {
   /**
    * Changes the text of a file, which is opened once.
    *
-   * @param change What it throws is thrown, and the file stays as it was.
-   * @throws {PathError} Also: it is not UTF-8.
+   * @param change Returns the new text. If it throws, the error is passed on and the file stays as it
+   *   was.
+   * @throws {PathError} Also: the file is not UTF-8.
    */
   async edit(path: string, change: (text: string) => string): Promise<void> {
     await this.#at(path, {}, async ({ at }) => {
@@ -136,9 +145,9 @@ export class LocalFiles {
   }
 
   /**
-   * What stands at a path; undefined: nothing.
+   * Returns the status of a path; `undefined`: nothing is there.
    *
-   * @param keepLink Of a symlink itself. Default: of what it leads to.
+   * @param keepLink Whether the status is that of a symlink itself. Default: of its target.
    */
   async status(path: string, keepLink = false): Promise<FileStatus | undefined> {
     try {
@@ -153,19 +162,19 @@ export class LocalFiles {
     }
   }
 
-  /** The entries of a directory, by name. */
+  /** Returns the entries of a directory, by name. */
   list(path: string): Promise<DirectoryEntry[]> {
     return this.#in(path, (directory) => entriesOf(directory));
   }
 
-  /** Makes a directory and those on the way to it; one that is there is fine. */
+  /** Makes a directory and its parents; an existing one is no error. */
   makeDirectory(path: string): Promise<void> {
     return this.#at(path, { makeParents: true }, async ({ at, parent, name }) => {
       try {
         await mkdir(at);
       } catch (error) {
         if (!hasCode(error, 'EEXIST')) throw error;
-        // A directory? Else it says what is wrong.
+        // Throws if the entry is no directory.
         await (await holdDirectory(parent.at(name), this.hold)).close();
       }
     });
@@ -174,7 +183,7 @@ export class LocalFiles {
   /**
    * Removes a file, a symlink or, with `recursive`, a directory and all in it.
    *
-   * @returns False: there was nothing.
+   * @returns Whether anything was there.
    */
   async remove(path: string, { recursive = false } = {}): Promise<boolean> {
     try {
@@ -193,9 +202,9 @@ export class LocalFiles {
   }
 
   /**
-   * Looks at all below a directory, until told that it is enough.
+   * Visits everything below a directory, until told to stop.
    *
-   * @param look What it returns `false` for is the last one.
+   * @param look Called with each entry; the visit ends when it returns `false`.
    */
   walk(path: string, look: (found: FoundEntry) => boolean | Promise<boolean>): Promise<void> {
     return this.#in(path, async (directory) => {
@@ -204,7 +213,8 @@ export class LocalFiles {
   }
 
   /**
-   * A directory by its path, for a command to start in. Commands go by paths, and wherever they like.
+   * Returns the path of a directory, for a command to start in. A command itself uses paths, and may
+   * leave the root.
    */
   directory(path: string): Promise<string> {
     return this.#in(path, (directory) => realpath(directory.at('.')));

@@ -1,19 +1,19 @@
 import { hasCode, messageOf, showValue } from '../../../support/errors.js';
 
-/** Why a file could not be worked with. */
+/** The kind of failure of a file operation. */
 export type PathErrorKind =
-  /** There is nothing at that path, or a directory on the way is missing. */
+  /** Nothing is at the path, or a directory on the way is missing. */
   | 'missing'
-  /** It leads out of the root: by `..`, as an absolute path, or by a symlink. */
+  /** The path leads out of the root: by `..`, as an absolute path, or by a symlink. */
   | 'outside'
   | 'isDirectory'
   | 'notDirectory'
-  /** A device, a pipe or a socket, where a regular file is wanted. */
+  /** The path is a device, a pipe or a socket, where a regular file is needed. */
   | 'notFile'
   | 'tooLarge'
   | 'exists'
   | 'denied'
-  /** All else: `code` has the system's name for it. */
+  /** Any other failure; `code` has the system's name for it. */
   | 'failed';
 
 const KINDS: Readonly<Record<string, PathErrorKind>> = {
@@ -24,7 +24,7 @@ const KINDS: Readonly<Record<string, PathErrorKind>> = {
   EACCES: 'denied',
   EPERM: 'denied',
   EROFS: 'denied',
-  // A pipe that nobody reads is opened to write, or a socket.
+  // A socket, or a pipe without a reader that was opened for writing.
   ENXIO: 'notFile',
 };
 
@@ -39,17 +39,17 @@ const CODES: Readonly<Partial<Record<PathErrorKind, string>>> = {
   denied: 'EACCES',
 };
 
-/** A file operation of the local machine that could not be done. Its message is one line. */
+/** A failure of a file operation on the local machine. The message is one line. */
 export class PathError extends Error {
   override readonly name = 'PathError';
-  /** Why, so that a program can tell one from another. */
+  /** The kind of the failure, for programs. */
   readonly kind: PathErrorKind;
-  /** The path as it was given. */
+  /** The path as the caller gave it. */
   readonly path: string;
-  /** The system's name for it, such as `ENOENT`; a path that leads outside is `EXDEV`. */
+  /** The system's name for the error, such as `ENOENT`; `EXDEV` for a path that leads outside. */
   readonly code: string;
 
-  /** With the system's own error for a `cause`, it has the `code` of that. */
+  /** Makes the error; with the system's own error as `cause`, it has the `code` of that. */
   constructor(kind: PathErrorKind, path: string, says: string, cause?: unknown) {
     super(`${showValue(path)}: ${says}`, cause === undefined ? undefined : { cause });
     this.kind = kind;
@@ -67,17 +67,18 @@ const SAYS: Readonly<Partial<Record<PathErrorKind, string>>> = {
   notFile: 'not a regular file',
 };
 
-/** What the system has thrown, as an error about the path that the caller has given. */
+/** Turns an error of the system into one about the path that the caller gave. */
 export function pathErrorOf(thrown: unknown, path: string): unknown {
   const code = codeOf(thrown);
   if (thrown instanceof PathError || code === undefined) return thrown;
   const kind = KINDS[code] ?? 'failed';
-  // What the system says names the way it was opened by, /proc/self/fd/…, which tells nobody anything.
+  // The system's message names /proc/self/fd/…, by which the file was opened, and which says nothing to
+  // a reader.
   const says = SAYS[kind] ?? messageOf(thrown).replace(/,? \w+ '.*$/s, '');
   return new PathError(kind, path, says, thrown);
 }
 
-/** Whether there is nothing at that path. */
+/** Returns whether an error means that nothing is at the path. */
 export function isMissingPath(thrown: unknown): boolean {
   return hasCode(thrown, 'ENOENT');
 }

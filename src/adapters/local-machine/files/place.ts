@@ -7,40 +7,45 @@ import {
 import { hasCode } from '../../../support/errors.js';
 import { PathError } from './path-error.js';
 
-/** Where all file operations stay. */
+/** The directory in which all file operations stay. */
 export interface Root {
-  /** Absolute, and without symlinks. */
+  /** The absolute path, without symlinks. */
   readonly directory: string;
-  /** Paths that mean it as well: what it was called before its symlinks were resolved. */
+  /** Other paths of the same directory: its names before its symlinks were resolved. */
   readonly aliases: readonly string[];
   readonly hold: Hold;
 }
 
-/** An entry of a directory that is held; there may be nothing yet. It is no symlink, unless asked for. */
+/**
+ * An entry of a held directory; it may not exist yet. It is no symlink, unless that was asked for.
+ */
 export interface HeldPlace {
-  /** What to call the system with. Open it with `O_NOFOLLOW`: somebody may put a symlink there now. */
+  /**
+   * The path for system calls. Open it with `O_NOFOLLOW`: another process may put a symlink there
+   * meanwhile.
+   */
   readonly at: string;
   readonly parent: HeldDirectory;
-  /** `.` for the root itself, and for a path that ends in `..`. */
+  /** The entry's name; `.` for the root itself, and for a path that ends in `..`. */
   readonly name: string;
 }
 
-/** How a path is gone along. */
+/** Options for following a path. */
 export interface Way {
-  /** A symlink at its end is the place itself. Default: what it leads to is. */
+  /** Whether a symlink at the end is not followed. Default: it is followed. */
   readonly keepLink?: boolean;
-  /** Directories that are missing on the way are made. Default: they are an error. */
+  /** Whether missing directories on the way are made. Default: they are an error. */
   readonly makeParents?: boolean;
 }
 
-/** As many as the kernel follows. */
+/** The number of symlinks that are followed: as many as the kernel does. */
 const MOST_LINKS = 40;
 
 /**
- * Goes along a path, one directory after the other, each held and none a symlink: those are read and
- * gone along as well, so that no way leads out of the root, whoever changes what meanwhile.
+ * Follows a path, one directory after the other. Each is held and none is a symlink: those are read and
+ * followed as well, so that no path leads out of the root, whatever other processes change meanwhile.
  *
- * @throws {PathError} It leads outside.
+ * @throws {PathError} The path leads outside.
  * @throws The system's errors.
  */
 export async function reach<T>(
@@ -92,7 +97,7 @@ async function goAlong(
   return { at: here().at('.'), parent: here(), name: '.' };
 }
 
-/** A directory on the way; undefined: it is a symlink. */
+/** Opens a directory on the way; `undefined`: it is a symlink. */
 async function enter(
   parent: HeldDirectory,
   name: string,
@@ -105,7 +110,7 @@ async function enter(
   } catch (error) {
     if (hasCode(error, 'ENOENT') && way.makeParents) {
       await mkdir(at).catch((failed: unknown) => {
-        // Somebody else has made it.
+        // Another process has made it meanwhile.
         if (!hasCode(failed, 'EEXIST')) throw failed;
       });
       return enter(parent, name, hold, {});
@@ -117,7 +122,7 @@ async function enter(
   }
 }
 
-/** What a symlink says; undefined: there is none. */
+/** Returns the target of a symlink; `undefined`: there is no symlink. */
 async function targetOf(at: string): Promise<string | undefined> {
   try {
     return await readlink(at);
@@ -127,7 +132,7 @@ async function targetOf(at: string): Promise<string | undefined> {
   }
 }
 
-/** The names of a path from the root on, or, of a relative one, from where it stands. */
+/** Returns the names of a path from the root on; of a relative path, from its start. */
 function namesWithin(root: Root, path: string, given: string): string[] {
   const names = path.split('/').filter((name) => name !== '' && name !== '.');
   if (!path.startsWith('/')) return names;

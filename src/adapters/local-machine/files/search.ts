@@ -5,23 +5,23 @@ import type { LocalFiles } from './local-files.js';
 import { PathError } from './path-error.js';
 import type { FoundEntry } from './tree.js';
 
-/** What was found, and whether there may be more. */
+/** The entries that were found, and whether there may be more. */
 interface SearchResult<T> {
   readonly found: readonly T[];
-  /** It was left at the limit. */
+  /** Whether the search ended at the limit. */
   readonly cut: boolean;
 }
 
 /** A line in which a text was found. */
 interface MatchingLine {
-  /** From the directory on that was searched. */
+  /** The path, relative to the directory that was searched. */
   readonly path: string;
-  /** From 1. */
+  /** The number of the line, from 1. */
   readonly line: number;
   readonly text: string;
 }
 
-/** What is below a directory and matches a pattern: see {@link globExpression}. */
+/** Finds entries below a directory that match a pattern: see {@link globExpression}. */
 export async function findPaths(
   files: LocalFiles,
   directory: string,
@@ -37,15 +37,15 @@ export async function findPaths(
   return { found: found.slice(0, limit), cut: found.length > limit };
 }
 
-/** Larger files are not searched. */
+/** The size above which a file is not searched. */
 const MOST_BYTES = 10 * 1024 * 1024;
-/** Where a NUL within so many bytes says that a file is no text. */
+/** The number of bytes in which a NUL tells that a file is no text. */
 const LOOKED_AT_BYTES = 8192;
 
 /**
- * The lines with a text in a file, of which the path is empty then, or in the files below a directory;
- * a pattern without a slash is about names alone. Files that can't be read, that are no text, or of
- * more than 10 MiB are left out.
+ * Finds lines with a text in a file, whose path is empty then, or in the files below a directory; a
+ * pattern without a slash is matched against names alone. Files that can't be read, that are no text,
+ * or of more than 10 MiB are left out.
  */
 export async function findLines(
   files: LocalFiles,
@@ -92,7 +92,7 @@ async function contentOf({ at, path }: FoundEntry): Promise<Buffer> {
   }
 }
 
-/** The lines of a file that have a text in them. */
+/** Returns the lines of a file that contain a text. */
 function linesWith(content: Buffer, text: string): Pick<MatchingLine, 'line' | 'text'>[] {
   if (!content.includes(text) || content.subarray(0, LOOKED_AT_BYTES).includes(0)) return [];
   return content

@@ -7,17 +7,19 @@ import {
 } from '../../../support/directories/held-directory.js';
 import { hasCode } from '../../../support/errors.js';
 
-/** What stands at a path. `other`: a device, a named pipe, a socket. */
+/** The type of an entry. `other`: a device, a named pipe, a socket. */
 export type EntryType = 'file' | 'directory' | 'symlink' | 'other';
 
 /** An entry of a directory. */
 export interface DirectoryEntry {
-  /** A name that is not UTF-8 has U+FFFD for what is not text, and can't be opened by it. */
+  /**
+   * The name. One that is not UTF-8 has U+FFFD in place of invalid bytes, and can't be opened by it.
+   */
   readonly name: string;
   readonly type: EntryType;
 }
 
-/** What the system says it is. */
+/** Returns the type that the system tells. */
 export function typeOf(
   status: Pick<Dirent, 'isFile' | 'isDirectory' | 'isSymbolicLink'>,
 ): EntryType {
@@ -26,7 +28,7 @@ export function typeOf(
   return status.isSymbolicLink() ? 'symlink' : 'other';
 }
 
-/** The entries of a directory that is held, by name. */
+/** Returns the entries of a held directory, by name. */
 export async function entriesOf(directory: HeldDirectory): Promise<DirectoryEntry[]> {
   const entries = await readdir(directory.at('.'), { withFileTypes: true });
   return entries
@@ -34,17 +36,17 @@ export async function entriesOf(directory: HeldDirectory): Promise<DirectoryEntr
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** Something below a directory. */
+/** An entry somewhere below a directory. */
 export interface FoundEntry extends DirectoryEntry {
-  /** From the directory that was looked through on: `src/index.ts`. */
+  /** The path from the directory that was walked: `src/index.ts`. */
   readonly path: string;
-  /** What to call the system with, until the next one is asked for. */
+  /** The path for system calls, valid until the next entry is asked for. */
   readonly at: string;
 }
 
 /**
- * All that is below a directory that is held, each before what is in it. Symlinks are told and not
- * followed; what can't be read, or goes away meanwhile, is left out.
+ * Walks everything below a held directory, each directory before its content. Symlinks are yielded and
+ * not followed; entries that can't be read, or go away meanwhile, are left out.
  */
 export async function* walk(
   directory: HeldDirectory,
@@ -68,8 +70,8 @@ export async function* walk(
 }
 
 /**
- * Removes an entry of a directory that is held, and what is below it. A symlink goes, what it leads
- * to stays. Node's `rm` goes by paths, of which a part can be replaced by a symlink meanwhile.
+ * Removes an entry of a held directory, and everything below it. A symlink is removed, and its target
+ * stays. Node's `rm` uses paths, a part of which can be replaced by a symlink meanwhile.
  */
 export async function removeTree(parent: HeldDirectory, name: string, hold: Hold): Promise<void> {
   const at = parent.at(name);

@@ -6,16 +6,16 @@ interface ByteStreams {
   readonly stderr: ReadableStream<Uint8Array>;
 }
 
-/** What waits of a stream that nobody reads; then the command does, as on any full pipe. */
+/** Bytes that an unread stream holds; then the command waits, as on any full pipe. */
 const WAITING_BYTES = 8 * 1024 * 1024;
 
 /**
- * Gives each of the two streams its chunks. Each has room for 8 MiB; once one is full, the command
- * waits for its reader. A stream that is cancelled takes everything.
+ * Passes the chunks of each stream on to it. Each stream has room for 8 MiB; once one is full, the
+ * command waits for its reader. A cancelled stream drops its chunks.
  */
 export function byteStreams(chunks: AsyncIterable<BytesChunk>): ByteStreams {
   const outputs = { stdout: new Output(), stderr: new Output() };
-  // It never rejects: a failure is that of both streams.
+  // The pump never rejects: a failure goes to both streams.
   void pump(chunks, outputs);
   return { stdout: outputs.stdout.readable, stderr: outputs.stderr.readable };
 }

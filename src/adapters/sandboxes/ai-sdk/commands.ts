@@ -33,7 +33,7 @@ export async function runSandboxed(
   };
 }
 
-/** Starts a command; without `stdin: true` it has none. */
+/** Starts a command; its stdin is empty without `stdin: true`. */
 export async function startSandboxed(
   machine: LocalMachine,
   options: SandboxSpawn,
@@ -69,7 +69,10 @@ function throwIfEndedBySignal(outcome: Outcome, { abortSignal }: SandboxCommand)
   }
 }
 
-/** The result has no field for it, and an exit code alone may be the command's own. */
+/**
+ * Returns a line on how the command has ended: the result has no field for it, and the command itself
+ * may have exited with the same code.
+ */
 function whyEnded(outcome: Outcome): string {
   if (outcome.kind === 'timedOut') return `\n[timed out after ${outcome.timeoutMs} ms]\n`;
   return outcome.kind === 'cancelled' ? '\n[ended from outside]\n' : '';

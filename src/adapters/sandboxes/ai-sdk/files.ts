@@ -16,7 +16,7 @@ type FileMethods = Pick<
   | 'deleteFile'
 >;
 
-/** The files of a machine as AI SDK asks for them. */
+/** Returns the files of a machine in the form of the AI SDK. */
 export function sessionFiles(files: LocalFiles): FileMethods {
   const read = (path: string, signal: AbortSignal | undefined) =>
     orNull(files.read(path, { signal }));
@@ -83,7 +83,7 @@ function unknownEncoding(encoding: string, expected: string): InputError {
   return new InputError(`encoding: expected ${expected}, got ${showValue(encoding)}`);
 }
 
-/** As AI SDK's own `extractLines` counts them. */
+/** Returns lines as the AI SDK's own `extractLines` counts them. */
 function linesOf(text: string, { startLine, endLine }: SandboxReadText): string {
   if (startLine === undefined && endLine === undefined) return text;
   const [ending = '\n'] = /\r\n|\n|\r/.exec(text) ?? [];

@@ -22,7 +22,7 @@ export type {
 } from './session.js';
 
 /**
- * The local machine as a sandbox session of AI SDK 7.
+ * Makes the local machine a sandbox session of AI SDK 7.
  *
  * ```ts
  * const sandbox = await createSandboxSession({ root: '/work/project' });
@@ -40,7 +40,7 @@ export async function createSandboxSession(options?: LocalMachineOptions): Promi
     description: describe(machine),
     ...sessionFiles(machine.files),
     run: (command) => runSandboxed(machine, command),
-    // Overloads tell what cannot be told here: that there is a stdin if one was asked for.
+    // The overloads of the type cannot be expressed here: there is a stdin if one was asked for.
     spawn: ((command) => startSandboxed(machine, command)) as SandboxSession['spawn'],
     dispose,
     [Symbol.asyncDispose]: dispose,

@@ -1,15 +1,15 @@
-// The types of AI SDK 7's `Experimental_SandboxSession`, by their shape: nothing of it is loaded, and
-// who has another version of it can still compile.
+// The types of AI SDK 7's `Experimental_SandboxSession`, by their shape: nothing of it is loaded, and a
+// host with another version of it can still compile.
 
-/** A command and where it runs. */
+/** A command and its surroundings. */
 export interface SandboxCommand {
   /** Shell text. */
   readonly command: string;
-  /** Default: the root. */
+  /** The directory where the command starts. Default: the root. */
   readonly workingDirectory?: string | undefined;
-  /** Over the variables of the machine. */
+  /** Variables that override those of the machine. Default: none. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Ends the command and everything it started, when it is aborted. Default: none. */
+  /** A signal that ends the command and everything it has started. Default: none. */
   readonly abortSignal?: AbortSignal | undefined;
 }
 
@@ -17,118 +17,138 @@ export interface SandboxCommand {
 export interface SandboxPath {
   /** Relative to the root, or absolute and in it. */
   readonly path: string;
-  /** Stops reading and writing; the other methods don't look at it. Default: none. */
+  /** A signal that stops reading and writing; the other methods ignore it. Default: none. */
   readonly abortSignal?: AbortSignal | undefined;
 }
 
-/** A file and what it is to have. */
+/** A file and its new content. */
 export interface SandboxWrite<Content> extends SandboxPath {
-  /** All that the file has afterwards. */
+  /** The whole new content of the file. */
   readonly content: Content;
 }
 
 /** A text, or some of its lines. */
 export interface SandboxReadText extends SandboxPath {
-  /** As `TextDecoder` calls it. Default: 'utf-8'. */
+  /** The encoding, by its name for `TextDecoder`. Default: 'utf-8'. */
   readonly encoding?: string | undefined;
   /** The first line, from 1. Default: 1. */
   readonly startLine?: number | undefined;
-  /** The last line, included. Default: that of the file. */
+  /** The last line, included. Default: the file's last line. */
   readonly endLine?: number | undefined;
 }
 
-/** How a command has ended. */
+/** The end of a command. */
 export interface SandboxRunResult {
-  /** As `exitCodeOf()` has it: 124 when its time was up, 128 and a signal's number. */
+  /**
+   * The exit code, as `exitCodeOf()` returns it: 124 after a timeout, 128 and a signal's number.
+   */
   readonly exitCode: number;
-  /** Its middle is left out where it is longer than `headBytes` and `tailBytes`; a line says so. */
+  /**
+   * The output; if it is longer than `headBytes` and `tailBytes`, the middle is left out and a line
+   * says so.
+   */
   readonly stdout: string;
-  /** As `stdout`; a line at its end says when its time was up, or that it was ended from outside. */
+  /**
+   * The error output, shortened as `stdout`; a last line says if the command has timed out, or was
+   * ended from outside.
+   */
   readonly stderr: string;
 }
 
-/** A command that runs. */
+/** A running command. */
 export interface SandboxProcess {
-  /** Process id; also that of its process group. */
+  /** The process id, which is that of the process group, too. */
   readonly pid: number;
-  /** Each stream has room for 8 MiB; the command waits for its reader then. */
+  /** The output. The stream has room for 8 MiB; then the command waits for its reader. */
   readonly stdout: ReadableStream<Uint8Array>;
-  /** With room of its own, as `stdout`. */
+  /** The error output, with room of its own. */
   readonly stderr: ReadableStream<Uint8Array>;
-  /** @throws What the signal was aborted with. */
+  /**
+   * Waits for the end of the command.
+   *
+   * @throws The reason of the signal.
+   */
   wait(): Promise<{ exitCode: number }>;
-  /** Ends it and everything it started: SIGTERM, grace, SIGKILL. */
+  /** Ends the command and everything it has started: SIGTERM, grace, SIGKILL. */
   kill(): Promise<void>;
 }
 
-/** A command that is told things. */
+/** A running command with a stdin. */
 export interface WritableSandboxProcess extends SandboxProcess {
-  /** Once it is closed or aborted, the command reads the end of its input. */
+  /**
+   * The command's stdin; once the stream is closed or aborted, the command reads the end of file.
+   */
   readonly stdin: WritableStream<Uint8Array>;
 }
 
-/** How a command is started. */
+/** Options of a command that is started. */
 export interface SandboxSpawn extends SandboxCommand {
-  /** It has a stdin that is written to. Default: it reads nothing. */
+  /** Whether the command has a stdin to write to. Default: its stdin is empty. */
   readonly stdin?: boolean | undefined;
 }
 
-/** What stands at a path. */
+/** The status of a path. */
 export interface SandboxFileStat {
-  /** Of what a symlink leads to. `other`: a device, a named pipe, a socket. */
+  /** The type of a symlink's target. `other`: a device, a named pipe, a socket. */
   readonly type: 'file' | 'directory' | 'other';
-  /** In bytes. */
+  /** The size in bytes. */
   readonly size: number;
 }
 
 /** An entry of a directory. */
 export interface SandboxDirectoryEntry {
-  /** Without its directory. */
+  /** The name, without the directory. */
   readonly name: string;
-  /** Of a symlink itself. `other`: a device, a named pipe, a socket. */
+  /** The type of a symlink itself. `other`: a device, a named pipe, a socket. */
   readonly type: 'file' | 'directory' | 'symlink' | 'other';
 }
 
 /** The local machine for `experimental_sandbox`. */
 export interface SandboxSession extends AsyncDisposable {
-  /** For the instructions of an agent. */
+  /** A description for the instructions of an agent. */
   readonly description: string;
-  /** Null: there is no such file. So in the other two. */
+  /** Opens a file as a stream. Null, here and in the two methods below: there is no such file. */
   readonly readFile: (options: SandboxPath) => Promise<ReadableStream<Uint8Array> | null>;
-  /** @throws {PathError} Also: it has more than 64 MiB. */
+  /**
+   * Reads a whole file.
+   *
+   * @throws {PathError} Also: the file has more than 64 MiB.
+   */
   readonly readBinaryFile: (options: SandboxPath) => Promise<Uint8Array | null>;
   /**
-   * Null: there is no such file.
+   * Reads a text. Null: there is no such file.
    *
    * @throws {InputError} The encoding is not known.
-   * @throws {PathError} Also: it has more than 64 MiB.
+   * @throws {PathError} Also: the file has more than 64 MiB.
    */
   readonly readTextFile: (options: SandboxReadText) => Promise<string | null>;
-  /** Makes the directories that are missing. So do the other two. */
+  /**
+   * Writes a file from a stream, and makes directories that are missing, as the two methods below do.
+   */
   readonly writeFile: (options: SandboxWrite<ReadableStream<Uint8Array>>) => Promise<void>;
-  /** Replaces all that the file had; it has a part of its content until this is over. */
+  /** Replaces the content of a file, which has a part of it until this is done. */
   readonly writeBinaryFile: (options: SandboxWrite<Uint8Array>) => Promise<void>;
   /**
-   * Replaces all that the file had, by text in the encoding.
+   * Replaces the content of a file by text in the encoding.
    *
    * @throws {InputError} The encoding is none of those.
    */
   readonly writeTextFile: (
     options: SandboxWrite<string> & {
-      /** `utf-8`, `utf-16le`, `latin1` or `ascii`. Default: 'utf-8'. */
+      /** The encoding: `utf-8`, `utf-16le`, `latin1` or `ascii`. Default: 'utf-8'. */
       readonly encoding?: string | undefined;
     },
   ) => Promise<void>;
-  /** Null: there is nothing. */
+  /** Returns the status of a path. Null: nothing is there. */
   readonly stat: (options: SandboxPath) => Promise<SandboxFileStat | null>;
-  /** Its entries, by name. Null: there is no such directory. */
+  /** Returns the entries of a directory, by name. Null: there is no such directory. */
   readonly listDirectory: (options: SandboxPath) => Promise<SandboxDirectoryEntry[] | null>;
-  /** False: there was nothing. */
+  /** Removes a file or directory. Returns whether anything was there. */
   readonly deleteFile: (options: SandboxPath) => Promise<boolean>;
   /**
    * Starts a command, whose output comes as it is written.
    *
-   * @throws {InputError | LaunchError} It could not be started.
+   * @throws {InputError | LaunchError} The command could not be started.
    * @throws {PathError} `workingDirectory` is no directory in the root.
    */
   readonly spawn: {
@@ -136,7 +156,11 @@ export interface SandboxSession extends AsyncDisposable {
     (options: SandboxSpawn & { readonly stdin?: false }): Promise<SandboxProcess>;
     (options: SandboxSpawn): Promise<SandboxProcess | WritableSandboxProcess>;
   };
-  /** @throws What the signal was aborted with, once the command is gone. */
+  /**
+   * Runs a command to its end.
+   *
+   * @throws The reason of the signal, once the command is gone.
+   */
   readonly run: (options: SandboxCommand) => Promise<SandboxRunResult>;
   /** Ends all commands and what they have left running. */
   dispose(): Promise<void>;

@@ -1,137 +1,145 @@
 // The types of deepagents' `SandboxBackendProtocolV2`, by their shape: nothing of it is loaded.
 
-/** What could not be done; the other fields are absent then. */
+/** The failure of an operation; the other fields are absent then. */
 interface Failure {
   readonly error?: string;
 }
 
-/** What stands at a path. */
+/** The status of a path. */
 export interface FileInfo {
-  /** Absolute, with a slash at the end of a directory; from `glob()` on, from where was searched. */
+  /**
+   * The absolute path, with a slash at the end of a directory; from `glob()`, relative to the searched
+   * directory.
+   */
   path: string;
-  /** Of what a symlink leads to, if that is in the root. */
+  /** Whether the path is a directory, or a symlink to one in the root. */
   is_dir: boolean;
-  /** In bytes. */
+  /** The size in bytes. */
   size: number;
-  /** ISO 8601. */
+  /** The time of the last change, as ISO 8601. */
   modified_at: string;
 }
 
 /** The files that were found. */
 export interface FilesResult extends Failure {
-  /** With directories; what was removed meanwhile is left out. */
+  /** The files and directories; entries that were removed meanwhile are left out. */
   files?: FileInfo[];
-  /** There are more. */
+  /** Whether there are more. */
   truncated?: boolean;
 }
 
 /** A file, or some of its lines. */
 export interface ReadResult extends Failure {
-  /** Text; bytes of what is none. */
+  /** The text; the bytes of a file that is no text. */
   content?: string | Uint8Array;
   /**
-   * By its name for images, sound, films and PDF; else `text/plain`, or `application/octet-stream`
-   * for what is not UTF-8.
+   * The media type: by the file's name for images, sound, films and PDF; else `text/plain`, or
+   * `application/octet-stream` for a file that is not UTF-8.
    */
   mimeType?: string;
-  /** Lines of the whole file; absent when it is no text. */
+  /** The number of lines of the whole file; absent if it is no text. */
   totalLines?: number;
-  /** From 1. */
+  /** The first line, from 1. */
   startLine?: number;
-  /** From 1. */
+  /** The last line, from 1. */
   endLine?: number;
-  /** Lines to skip for what comes next; absent when nothing is left. */
+  /** Lines to skip for the next part; absent when nothing is left. */
   nextOffset?: number;
 }
 
 /** A whole file. */
 export interface ReadRawResult extends Failure {
-  /** Its content, and what the file system says of it. */
+  /** The file's content and times. */
   data?: {
-    /** Text; bytes of what is none. */
+    /** The text; the bytes of a file that is no text. */
     content: string | Uint8Array;
-    /** As that of {@link ReadResult}. */
+    /** The media type, as in {@link ReadResult}. */
     mimeType: string;
-    /** When it was made, as far as the file system knows; ISO 8601. */
+    /** The time when the file was made, if the file system knows it, as ISO 8601. */
     created_at: string;
-    /** When its content was last changed; ISO 8601. */
+    /** The time of the last change of the content, as ISO 8601. */
     modified_at: string;
   };
 }
 
-/** Lines that were found. */
+/** The lines that were found. */
 export interface GrepResult extends Failure {
-  /** Each with the absolute path of its file, its number there, from 1, and its text. */
+  /** The lines, each with the absolute path of its file, its number there, from 1, and its text. */
   matches?: { path: string; line: number; text: string }[];
-  /** There are more. */
+  /** Whether there are more. */
   truncated?: boolean;
 }
 
 /** A file that was changed. */
 export interface ChangeResult extends Failure {
-  /** As it was given. */
+  /** The path as the caller gave it. */
   path?: string;
   filesUpdate?: null;
-  /** How many times the text was replaced; of `edit()` alone. */
+  /** The number of replacements; of `edit()` alone. */
   occurrences?: number;
 }
 
-/** Why a file was not moved. */
+/** The reason why a file was not transferred. */
 export type TransferError =
   | 'file_not_found'
   | 'permission_denied'
   | 'is_directory'
   | 'invalid_path';
 
-/** How a command has ended. */
+/** The end of a command. */
 export interface ExecuteResult {
   /** Both streams, in the order in which they were written. */
   output: string;
-  /** As `exitCodeOf()` has it. */
+  /** The exit code, as `exitCodeOf()` returns it. */
   exitCode: number;
-  /** The middle of the output is left out; a line there says how much. */
+  /** Whether the middle of the output is left out; a line there says how much. */
   truncated: boolean;
 }
 
-/** The local machine for `backend` of `createDeepAgent`. The path `/` alone means its root. */
+/**
+ * The local machine for `backend` of `createDeepAgent`. The path `/` by itself stands for the root.
+ */
 export interface DeepAgentsBackend extends AsyncDisposable {
-  /** Another one for each backend. */
+  /** An id of its own for each backend. */
   readonly id: string;
   /**
-   * Runs shell text in the root, to its end or until its time is up.
+   * Runs shell text in the root, to its end or until it times out.
    *
-   * @throws {InputError | LaunchError} It could not be started.
+   * @throws {InputError | LaunchError} The command could not be started.
    */
   execute(command: string): Promise<ExecuteResult>;
-  /** The entries of a directory, by name. */
+  /** Returns the entries of a directory, by name. */
   ls(path: string): Promise<FilesResult>;
   /**
-   * Some lines of a text; all bytes of what is none. At most 64 MiB.
+   * Reads some lines of a text; all bytes of a file that is no text. At most 64 MiB.
    *
    * @param offset Lines that are skipped. Default: 0.
    * @param limit Lines that are read. Default: 500.
    */
   read(path: string, offset?: number, limit?: number): Promise<ReadResult>;
-  /** All of a file of at most 64 MiB, with its times. */
+  /** Reads a whole file of at most 64 MiB, with its times. */
   readRaw(path: string): Promise<ReadRawResult>;
-  /** Replaces what is there. The content of what is no text (by its name: `.png`) is base64. */
+  /**
+   * Writes a file, and replaces one that is there. For a file that is no text by its name (`.png`),
+   * `content` is base64.
+   */
   write(path: string, content: string): Promise<ChangeResult>;
   /**
    * Replaces a text in a file, which has to be UTF-8.
    *
-   * @param replaceAll Default: the text must be there once.
+   * @param replaceAll Whether all places are replaced. Default: the text must be there once.
    */
   edit(path: string, from: string, to: string, replaceAll?: boolean): Promise<ChangeResult>;
   /** Removes a file, or a directory with all in it. */
   delete(path: string): Promise<ChangeResult>;
-  /** Lines with a text, which is no expression; at most 10,000 unless told. */
+  /** Finds lines with a text, which is no expression; at most 10,000 unless told. */
   grep(
     text: string,
     path?: string | null,
     glob?: string | null,
     maxCount?: number | null,
   ): Promise<GrepResult>;
-  /** At most 10,000. */
+  /** Finds paths that match a pattern, at most 10,000. */
   glob(pattern: string, path?: string): Promise<FilesResult>;
   /** Writes files one after the other, with the directories that are missing. */
   uploadFiles(

@@ -12,13 +12,13 @@ type FileMethods = Omit<
   'id' | 'execute' | 'dispose' | typeof Symbol.asyncDispose
 >;
 
-/** What is found at most. */
+/** The number of results at most. */
 const MOST_FOUND = 10_000;
 
-/** The files of a machine as deepagents asks for them: what goes wrong is told in the result. */
+/** Returns the files of a machine in the form of deepagents: failures are told in the result. */
 export function backendFiles(files: LocalFiles): FileMethods {
   const infoOf = async (path: string, shown: string): Promise<FileInfo | undefined> => {
-    // A link that leads nowhere, or outside, is told as itself.
+    // A link whose target is missing, or outside, is listed as itself.
     const status =
       (await files.status(path).catch(() => undefined)) ?? (await files.status(path, true));
     if (status === undefined) return undefined;
@@ -122,7 +122,7 @@ export function backendFiles(files: LocalFiles): FileMethods {
   };
 }
 
-/** Models are told that paths begin with a slash, and give one by itself for all that there is. */
+/** Models are told that paths begin with a slash, and use a single slash for the root. */
 function below(path: string): string {
   return path === '/' ? '.' : path;
 }

@@ -19,11 +19,14 @@ export type {
   TransferError,
 } from './backend.js';
 
-/** deepagents has no time of its own for a command, nor a way to stop one. */
+/**
+ * The default limit, in milliseconds: deepagents has no limit of its own for a command, nor a way to
+ * stop one.
+ */
 const DEFAULT_TIMEOUT_MS = 120_000;
 
 /**
- * The local machine as a backend of deepagents, with a shell. A command may take 120 seconds, unless
+ * Makes the local machine a backend of deepagents, with a shell. A command may take 120 seconds, unless
  * `timeoutMs` says otherwise.
  *
  * ```ts

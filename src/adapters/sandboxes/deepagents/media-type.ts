@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 
-/** Of files that models are shown as what they are. */
+/** Media types of files that models can be shown as they are. */
 const SHOWN: Readonly<Record<string, string>> = {
   '.png': 'image/png',
   '.jpg': 'image/jpeg',
@@ -18,12 +18,14 @@ const SHOWN: Readonly<Record<string, string>> = {
   '.pdf': 'application/pdf',
 };
 
-/** The media type of what is no text, by its name; undefined: it is looked at. */
+/**
+ * Returns the media type of a file that is no text by its name; `undefined`: the content decides.
+ */
 export function shownMediaType(path: string): string | undefined {
   return SHOWN[extname(path).toLowerCase()];
 }
 
-/** A file as it is given to a model: text where it is valid UTF-8 without NUL, and else its bytes. */
+/** Returns a file's content for a model: text if it is valid UTF-8 without NUL, else its bytes. */
 export function typedContent(
   path: string,
   bytes: Uint8Array,
@@ -34,7 +36,7 @@ export function typedContent(
     const content = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     if (!content.includes('\0')) return { content, mimeType: 'text/plain' };
   } catch {
-    // No text.
+    // The content is no text.
   }
   return { content: bytes, mimeType: 'application/octet-stream' };
 }

@@ -1,10 +1,10 @@
 import { showValue } from '../../../support/errors.js';
 import type { ReadResult } from './backend.js';
 
-/** Some lines of a text, and where they stand in it. */
+/** Returns some lines of a text, and their position in it. */
 export function someLines(text: string, offset: number, limit: number): ReadResult {
   const lines = text.split('\n');
-  // A newline at the end begins no line.
+  // A newline at the end does not begin another line.
   const totalLines = lines.at(-1) === '' ? lines.length - 1 : lines.length;
   const from = wholeOf(offset);
   const to = Math.min(from + wholeOf(limit), totalLines);
@@ -29,7 +29,8 @@ function wholeOf(value: number): number {
 /**
  * Replaces a text by another one.
  *
- * @throws It is not there, or more than once and not all are to be replaced.
+ * @throws Error The text is not there, or is there more than once and not all places are to be
+ *   replaced.
  */
 export function replaceText(
   path: string,

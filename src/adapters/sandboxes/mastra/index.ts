@@ -1,4 +1,4 @@
-// Mastra's classes are given by the caller, who has them: nothing of it is loaded.
+// The caller passes Mastra's classes, which it has: nothing of Mastra is loaded.
 import { type Capture, shellQuote, textOf } from '../../../index.js';
 import { uniqueName } from '../../../support/random.js';
 import { LocalMachine } from '../../local-machine/machine.js';
@@ -23,14 +23,14 @@ export type {
   WorkspaceSandbox,
 } from './sandbox.js';
 
-/** How a sandbox for Mastra is made. */
+/** Options of a sandbox for Mastra. */
 export interface WorkspaceSandboxOptions<Manager extends object> extends LocalMachineOptions {
-  /** The module `@mastra/core/workspace`, or the two classes of it. */
+  /** The module `@mastra/core/workspace`, or its two classes. */
   readonly base: MastraClasses<Manager>;
 }
 
 /**
- * The local machine as the sandbox of a Mastra workspace. `base` is the module `@mastra/core/workspace`.
+ * Makes the local machine the sandbox of a Mastra workspace. `base` is the module `@mastra/core/workspace`.
  *
  * ```ts
  * const sandbox = await createWorkspaceSandbox({ base, root: '/work/project' });
@@ -48,7 +48,7 @@ export async function createWorkspaceSandbox<Manager extends object>({
   const running = new Set<Ends>();
   const sandbox = new LocalWorkspaceSandbox<Manager>(machine, running, (owner) => {
     const manager = processManager(machine, base, running);
-    // As Mastra's own constructor does.
+    // Mastra's own constructor does the same.
     Reflect.set(manager, 'sandbox', owner);
     return manager;
   });

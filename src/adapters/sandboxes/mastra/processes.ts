@@ -3,16 +3,16 @@ import { InputError } from '../../../support/errors.js';
 import type { LocalMachine } from '../../local-machine/machine.js';
 import type { CommandEnd, CommandSettings, MastraClasses } from './sandbox.js';
 
-/** A process in the background that ends on demand. */
+/** A background process that can be ended. */
 export interface Ends {
   kill(): Promise<boolean>;
 }
 
 /**
  * Makes Mastra's manager of processes for a machine. Its classes are extended, not copied: they keep
- * output, and an application may ask for them by `instanceof`.
+ * output, and an application may test for them by `instanceof`.
  *
- * @param all Told of each process, and asked to forget it at its end.
+ * @param all Told of each process, and of its end.
  */
 export function processManager<Manager extends object>(
   machine: LocalMachine,
@@ -31,7 +31,7 @@ export function processManager<Manager extends object>(
       this.#process = process;
       all.add(this);
       this.#end = this.#follow();
-      // Who waits is told.
+      // The waiting caller gets the error.
       this.#end.catch(() => {});
     }
 
@@ -75,7 +75,7 @@ export function processManager<Manager extends object>(
   }
 
   class LocalProcesses extends (SandboxProcessManager as abstract new () => object) {
-    // Mastra wraps the methods of an instance: what is kept here is its own.
+    // Mastra wraps the methods of an instance, so they are kept here as its own properties.
     readonly _tracked = new Map<string, LocalProcess>();
 
     async spawn(command: string, options: CommandSettings = {}): Promise<LocalProcess> {
@@ -103,7 +103,7 @@ export function processManager<Manager extends object>(
   return new LocalProcesses() as Manager;
 }
 
-/** The texts of a command's end; what was left out of them is counted. */
+/** The texts of a command's end, and how much was left out of them. */
 type Kept = Pick<
   CommandEnd,
   | 'stdout'
@@ -114,7 +114,7 @@ type Kept = Pick<
   | 'stderrDroppedBytes'
 >;
 
-/** How a command has ended, as Mastra tells it. */
+/** Returns the end of a command in Mastra's form. */
 export function endOf({ outcome, durationMs }: RunResult, kept: Kept): CommandEnd {
   const exitCode = exitCodeOf(outcome);
   return {
@@ -132,7 +132,7 @@ export function endOf({ outcome, durationMs }: RunResult, kept: Kept): CommandEn
   };
 }
 
-/** A line for the end of stderr; empty: it has ended by itself. */
+/** Returns a last line for stderr; empty: the command has ended by itself. */
 export function whyEnded({ outcome }: RunResult): string {
   return outcome.kind === 'timedOut' ? `\n[timed out after ${outcome.timeoutMs} ms]\n` : '';
 }

@@ -1,105 +1,115 @@
 // The types of Mastra's `WorkspaceSandbox`, by their shape: nothing of it is loaded.
 
-/** How a command is run. */
+/** Options of a command. */
 export interface CommandSettings {
-  /** Milliseconds. Default: the machine's. */
+  /** The limit in milliseconds. Default: the machine's. */
   readonly timeout?: number | undefined;
-  /** Over all other variables; one that is undefined is removed. Default: none. */
+  /** Variables that override all others; `undefined` removes one. Default: none. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** A directory in the root. Default: the root. */
+  /** The directory where the command starts, in the root. Default: the root. */
   readonly cwd?: string | undefined;
-  /** Told of output while the command runs. Default: nobody is. */
+  /** Called with output while the command runs. Default: none. */
   readonly onStdout?: ((text: string) => void) | undefined;
-  /** As `onStdout`. */
+  /** Called with error output while the command runs. Default: none. */
   readonly onStderr?: ((text: string) => void) | undefined;
-  /** Ends the command and everything it started, when it is aborted. Default: none. */
+  /** A signal that ends the command and everything it has started. Default: none. */
   readonly abortSignal?: AbortSignal | undefined;
   /** Bytes that are kept of the end of each stream. Default: `headBytes` and `tailBytes`. */
   readonly maxRetainedBytes?: number | undefined;
-  /** Of a process in the background. Default: 'pipe', `sendStdin()` feeds it. */
+  /** The stdin of a background process. Default: 'pipe', which `sendStdin()` writes to. */
   readonly stdinMode?: 'pipe' | 'ignore' | undefined;
 }
 
-/** How a command has ended. */
+/** The end of a command. */
 export interface CommandEnd {
-  /** Its exit code is 0. */
+  /** Whether the exit code is 0. */
   success: boolean;
-  /** As `exitCodeOf()` has it. */
+  /** The exit code, as `exitCodeOf()` returns it. */
   exitCode: number;
-  /** What was kept of it. */
+  /** The output that was kept. */
   stdout: string;
-  /** What was kept of it; a line at its end says when its time was up. */
+  /** The error output that was kept; a last line says if the command has timed out. */
   stderr: string;
-  /** From the launch to the end. */
+  /** The time from the launch to the end, in milliseconds. */
   executionTimeMs: number;
-  /** Its time was up, and it was ended. */
+  /** Whether the command has timed out, and was ended. */
   timedOut: boolean;
-  /** A signal has ended it, or this process: by the abort signal, `kill()` or `stop()`. */
+  /**
+   * Whether a signal has ended the command, or this process has: by the abort signal, `kill()` or
+   * `stop()`.
+   */
   killed: boolean;
-  /** Some of it was not kept. */
+  /** Whether some output was not kept. */
   stdoutTruncated: boolean;
-  /** Some of it was not kept. */
+  /** Whether some error output was not kept. */
   stderrTruncated: boolean;
-  /** How much was not kept. */
+  /** Bytes of output that were not kept. */
   stdoutDroppedBytes: number;
-  /** How much was not kept. */
+  /** Bytes of error output that were not kept. */
   stderrDroppedBytes: number;
-  /** What `executeCommand()` has run, with its arguments, as shell text. */
+  /** The command of `executeCommand()` with its arguments, as shell text. */
   command?: string;
-  /** Not used: `command` has them. */
+  /** Not used: `command` has the arguments. */
   args?: string[];
 }
 
-/** What a handle of Mastra's does by itself: it keeps output and tells listeners of it. */
+/**
+ * The part of a Mastra handle that Mastra implements: it keeps output and tells listeners of it.
+ */
 export interface HandleBase {
-  /** What is kept of it so far. */
+  /** The output that is kept so far. */
   readonly stdout: string;
-  /** What is kept of it so far. */
+  /** The error output that is kept so far. */
   readonly stderr: string;
-  /** Some of it is not kept. */
+  /** Whether some output is not kept. */
   readonly stdoutTruncated: boolean;
-  /** Some of it is not kept. */
+  /** Whether some error output is not kept. */
   readonly stderrTruncated: boolean;
-  /** How much is not kept. */
+  /** Bytes of output that are not kept. */
   readonly stdoutDroppedBytes: number;
-  /** How much is not kept. */
+  /** Bytes of error output that are not kept. */
   readonly stderrDroppedBytes: number;
-  /** Keeps what the process has written, and tells listeners. */
+  /** Keeps output of the process, and tells listeners. */
   emitStdout(text: string): void;
-  /** The same for stderr. */
+  /** Keeps error output of the process, and tells listeners. */
   emitStderr(text: string): void;
 }
 
 type HandleClass = abstract new (options?: CommandSettings) => HandleBase;
 type ManagerClass<Manager> = abstract new () => Manager;
 
-/** `ProcessHandle` and `SandboxProcessManager` of `@mastra/core/workspace`: ours extend them. */
+/**
+ * `ProcessHandle` and `SandboxProcessManager` of `@mastra/core/workspace`, which forkline's classes
+ * extend.
+ */
 export interface MastraClasses<Manager extends object> {
-  /** What `processes` makes its handles from. */
+  /** The base class of the handles of `processes`. */
   readonly ProcessHandle: HandleClass;
-  /** What `processes` is one of. */
+  /** The base class of `processes`. */
   readonly SandboxProcessManager: ManagerClass<Manager>;
 }
 
-/** What Mastra asks of a sandbox's state. */
+/** The states of a sandbox in Mastra. */
 export type SandboxPhase = 'pending' | 'running' | 'stopped' | 'destroyed';
 
 /** The local machine for `sandbox` of a Mastra workspace. */
 export interface WorkspaceSandbox<Manager extends object> extends AsyncDisposable {
-  /** Another one for each sandbox. */
+  /** An id of its own for each sandbox. */
   readonly id: string;
   /** Always `forkline`. */
   readonly name: string;
   /** Always `local`: commands run on this machine. */
   readonly provider: string;
-  /** What was last asked of it. A command makes it `running`, unless it was destroyed. */
+  /**
+   * The state that was last asked for. A command makes it `running`, unless the sandbox was destroyed.
+   */
   status: SandboxPhase;
   /** Processes in the background. */
   readonly processes: Manager;
   /**
-   * Makes it `running`; commands do that by themselves.
+   * Makes the sandbox `running`; commands do that by themselves.
    *
-   * @throws {Error} It was destroyed.
+   * @throws {Error} The sandbox was destroyed.
    */
   start(): Promise<void>;
   /** Ends the commands in the background; files stay. */
@@ -108,27 +118,33 @@ export interface WorkspaceSandbox<Manager extends object> extends AsyncDisposabl
   destroy(): Promise<void>;
   /** Whether `status` is `running`. */
   isReady(): boolean;
-  /** What it is called, its status, and when it was made. */
+  /** Returns the id, the name, the status and the time when the sandbox was made. */
   getInfo(): { id: string; name: string; provider: string; status: SandboxPhase; createdAt: Date };
-  /** A sentence for the model: what commands run in, and where they start. */
+  /** Returns a sentence for the model: the commands' surroundings, and where they start. */
   getInstructions(): string;
   /** Does nothing: the files of a directory stay by themselves. */
   snapshot(): Promise<void>;
   /**
-   * @param args Where some are given, no shell is there: the command is a program.
+   * Runs a command to its end.
+   *
+   * @param args With arguments, the command is a program and runs without a shell.
    * @throws {InputError} An option is not valid.
-   * @throws {LaunchError} It could not be started.
+   * @throws {LaunchError} The command could not be started.
    */
   executeCommand(command: string, args?: string[], options?: CommandSettings): Promise<CommandEnd>;
-  /** Variables of the commands to come, over those of the machine. */
+  /** Sets variables for later commands; they override those of the machine. */
   setEnv(
     update: (env: Record<string, string | undefined>) => Record<string, string | undefined>,
   ): void;
-  /** A copy of what `setEnv()` has set; the machine's own variables are not in it. */
+  /** Returns a copy of the variables that `setEnv()` has set, without the machine's own. */
   getEnv(): Record<string, string | undefined>;
-  /** Starts it where that has not been done. */
+  /** Starts the sandbox if it was not started. */
   ensureRunning(): Promise<void>;
-  /** @throws {PathError} A path leads out of the root. */
+  /**
+   * Writes files.
+   *
+   * @throws {PathError} A path leads out of the root.
+   */
   writeFiles(
     files: { path: string; content: string | Uint8Array; mode?: number }[],
     options?: { readonly abortSignal?: AbortSignal | undefined },

@@ -2,13 +2,13 @@ import type { SandboxExecResult } from '@openai/agents/sandbox';
 import { uniqueName } from '../../../support/random.js';
 import { firstBytes, lastBytes } from '../../../support/text.js';
 
-/** What the Agents SDK takes a token for. */
+/** Bytes that the Agents SDK counts as a token. */
 const TOKEN_BYTES = 4;
 
 /**
- * An output of at most so many tokens: its beginning and its end, and how much is missing.
+ * Shortens an output to a number of tokens: its beginning and its end, and how much is missing.
  *
- * @param maxTokens Default: all of it.
+ * @param maxTokens Tokens at most. Default: no limit.
  */
 export function fitted(
   text: string,
@@ -25,7 +25,7 @@ export function fitted(
   };
 }
 
-/** How a model of the Agents SDK is told of a command: the lines that its own sandboxes write. */
+/** Describes the end of a command in the lines that the Agents SDK's own sandboxes write. */
 export function execAnswer(result: Omit<SandboxExecResult, 'stdout' | 'stderr'>): string {
   const { wallTimeSeconds, sessionId, exitCode, originalTokenCount, output } = result;
   return [

@@ -2,7 +2,7 @@ import { applyDiff, type Editor } from '@openai/agents';
 import type { LocalFiles } from '../../local-machine/files/local-files.js';
 import { PathError } from '../../local-machine/files/path-error.js';
 
-/** Applies the patches of models to the files of a machine. */
+/** Makes an editor that applies the patches of models to the files of a machine. */
 export function editorOf(files: LocalFiles): Editor {
   return {
     async createFile({ path, diff }) {

@@ -15,7 +15,11 @@ export function checkManifest(manifest: Manifest): void {
   for (const [path, entry] of Object.entries(manifest.entries)) checkEntry(path, entry);
 }
 
-/** @throws {SandboxUnsupportedFeatureError} As {@link checkManifest}. */
+/**
+ * Checks an entry.
+ *
+ * @throws {SandboxUnsupportedFeatureError} As {@link checkManifest}.
+ */
 export function checkEntry(path: string, entry: Entry): void {
   if (entry.group !== undefined) refuse(`group of ${path}`, entry.group);
   if (entry.type === 'dir') {
@@ -35,7 +39,9 @@ function refuse(feature: string, value: unknown): never {
   );
 }
 
-/** Puts an entry of a manifest where it belongs. Local sources lie in the host's working directory. */
+/**
+ * Writes an entry of a manifest to its place. Local sources are in the host's working directory.
+ */
 export async function placeEntry(files: LocalFiles, path: string, entry: Entry): Promise<void> {
   const mode = entry.permissions === undefined ? undefined : modeOf(entry.permissions);
   switch (entry.type) {

@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import type { ToolOutputImage } from '@openai/agents';
 import { InputError } from '../../../support/errors.js';
 
-/** What images begin with. */
+/** The first bytes of each kind of image. */
 const BEGINNINGS: readonly (readonly [mediaType: string, bytes: RegExp])[] = [
   ['image/png', /^\x89PNG\r\n/],
   ['image/jpeg', /^\xff\xd8\xff/],
@@ -12,7 +12,11 @@ const BEGINNINGS: readonly (readonly [mediaType: string, bytes: RegExp])[] = [
   ['image/tiff', /^(?:II\*.|MM.\*)/s],
 ];
 
-/** @throws {InputError} It is none that models can be shown. */
+/**
+ * Returns an image by its first bytes.
+ *
+ * @throws {InputError} The file is no image that models can be shown.
+ */
 export function imageOf(path: string, bytes: Uint8Array): ToolOutputImage {
   const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
   const [found] = BEGINNINGS.find(([, beginning]) => beginning.test(start)) ?? [];

@@ -17,7 +17,10 @@ export { PathError, type PathErrorKind } from '../../local-machine/files/path-er
 export type { LocalMachineOptions } from '../../local-machine/options.js';
 export { LocalSandboxSession, type LocalSessionState } from './session.js';
 
-/** A session has its own directory in the system's temporary one, unless `root` says where it is. */
+/**
+ * Options of a session. It has a directory of its own in the system's temporary one, unless `root`
+ * names another.
+ */
 export type LocalSandboxOptions = LocalMachineOptions & SandboxClientOptions;
 
 /**
@@ -33,7 +36,7 @@ export class LocalSandboxClient implements SandboxClient<LocalSandboxOptions, Lo
   readonly supportsDefaultOptions = true;
   readonly #options: LocalSandboxOptions;
 
-  /** With options for all its sessions; those that `create()` is given go before them. */
+  /** Takes options for all its sessions; those of `create()` override them. */
   constructor(options: LocalSandboxOptions = {}) {
     this.#options = options;
   }
@@ -65,7 +68,7 @@ export class LocalSandboxClient implements SandboxClient<LocalSandboxOptions, Lo
   }
 
   /**
-   * Goes on in the directory of an earlier session. Its commands have ended with it.
+   * Continues in the directory of an earlier session, whose commands have ended.
    *
    * @throws {PathError} The directory is gone.
    */
@@ -74,12 +77,14 @@ export class LocalSandboxClient implements SandboxClient<LocalSandboxOptions, Lo
     return this.#session(state, await LocalMachine.open({ ...options, root: state.root }));
   }
 
-  /** Values of variables are not kept: the manifest says where they come from. */
+  /** Returns the state without values of variables: the manifest says where they come from. */
   async serializeSessionState(state: LocalSessionState): Promise<Record<string, unknown>> {
     return { root: state.root, ownsRoot: state.ownsRoot };
   }
 
-  /** What `resume()` takes; its variables have the values that the manifest gives them now. */
+  /**
+   * Returns the state for `resume()`; variables have the values that the manifest gives them now.
+   */
   async deserializeSessionState(state: Record<string, unknown>): Promise<LocalSessionState> {
     const root = String(state.root);
     const manifest = new Manifest(

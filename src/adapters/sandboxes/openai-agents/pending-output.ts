@@ -1,10 +1,10 @@
 import type { OutputChunk } from '../../../index.js';
 import { lastBytes } from '../../../support/text.js';
 
-/** What is kept of a stream until somebody asks for it, in bytes. */
+/** Bytes of a stream that are kept until they are read. */
 const MOST_BYTES = 1024 * 1024;
 
-/** Output that nobody has asked for yet. Of more than 1 MiB the end is kept, and it is said. */
+/** Output that was not read yet. Of more than 1 MiB the end is kept, and a line says so. */
 export class PendingOutput {
   readonly #output = new PendingText();
   readonly #stdout = new PendingText();
@@ -15,7 +15,7 @@ export class PendingOutput {
     (stream === 'stderr' ? this.#stderr : this.#stdout).add(text, droppedBytes);
   }
 
-  /** All of it, which is forgotten. */
+  /** Returns all output, and forgets it. */
   take(): { readonly output: string; readonly stdout: string; readonly stderr: string } {
     return {
       output: this.#output.take(),
@@ -35,7 +35,8 @@ class PendingText {
     this.#chunks.push({ text, bytes });
     this.#bytes += bytes;
     this.#lost += droppedBytes;
-    // Whole chunks go, as long as the rest is enough; one from a busy machine may be as large as all.
+    // Whole chunks are dropped while the rest is enough; a chunk from a busy machine may be as large as
+    // the limit.
     for (let [first] = this.#chunks; first !== undefined; [first] = this.#chunks) {
       if (this.#bytes - first.bytes < MOST_BYTES) return;
       this.#chunks.shift();

@@ -17,7 +17,7 @@ const WRITE_YIELD_MS = 250;
 /** The kernel's limit for one argument is 128 KiB. */
 const LONGEST_ARGUMENT_BYTES = 100 * 1024;
 
-/** A command that was started, and what of its output nobody has asked for. */
+/** A started command, and its unread output. */
 interface Running {
   readonly process: LiveProcess;
   readonly pending: PendingOutput;
@@ -25,7 +25,7 @@ interface Running {
   readonly hasTerminal: boolean;
 }
 
-/** The commands of a session: those that go on are known by a number. */
+/** The commands of a session: those that go on have a number. */
 export class Processes {
   readonly #machine: LocalMachine;
   readonly #shell: string;
@@ -37,7 +37,7 @@ export class Processes {
     this.#shell = shell;
   }
 
-  /** Runs a command for so long as the caller waits; what goes on then has a number. */
+  /** Runs a command for as long as the caller waits; one that goes on then gets a number. */
   async exec(
     args: ExecCommandArgs,
     env: Readonly<Record<string, string>>,
@@ -61,9 +61,9 @@ export class Processes {
   }
 
   /**
-   * Writes to a command, and says what it has printed since.
+   * Writes to a command, and returns what it has printed since.
    *
-   * @throws {InputError} There is no such command, or it has ended and that was told.
+   * @throws {InputError} There is no such command, or its end has been told.
    */
   async write({ sessionId, chars = '', ...args }: WriteStdinArgs): Promise<string> {
     const running = this.#running.get(sessionId);
@@ -82,7 +82,7 @@ export class Processes {
     });
   }
 
-  /** Ends all that goes on. */
+  /** Ends all commands that go on. */
   async stop(): Promise<void> {
     const running = [...this.#running.values()];
     this.#running.clear();
@@ -100,7 +100,7 @@ function commandOf(text: string, shell: string, login: boolean): CommandLine {
   if (Buffer.byteLength(text) < LONGEST_ARGUMENT_BYTES) {
     return [shell, login ? '-lc' : '-c', text];
   }
-  // What is too long for an argument is read from a descriptor; stdin stays the command's own.
+  // Text that is too long for an argument is read from a descriptor; stdin stays the command's own.
   const end = `END_OF_${Math.random().toString(36).slice(2)}`;
   const flag = login ? '-l ' : '';
   return `exec ${shellQuote([shell])} ${flag}/dev/fd/9 9<<'${end}'\n${text}\n${end}\n`;
@@ -113,25 +113,25 @@ function follow(process: LiveProcess, hasTerminal: boolean): Running {
     return (await process.result).outcome;
   };
   const ended = read();
-  // It is asked for when somebody waits.
+  // A caller that waits gets the error.
   ended.catch(() => {});
   return { process, pending, ended, hasTerminal };
 }
 
-/** How it ended; undefined: it goes on. */
+/** Waits for the end of a command; `undefined`: it goes on. */
 async function within({ ended }: Running, ms: number): Promise<Outcome | undefined> {
   return (await settlesWithin(ended, ms, 'keepsAlive')) ? ended : undefined;
 }
 
 async function type({ process, hasTerminal }: Running, chars: string): Promise<void> {
-  // Without a terminal nothing makes a signal of it.
+  // Without a terminal, no driver turns the character into a signal.
   if (!hasTerminal && chars.includes('\x03')) await process.signal('SIGINT');
   const text = hasTerminal ? chars : chars.replaceAll('\x03', '');
   if (text === '') return;
   try {
     await process.write(text);
   } catch {
-    // It has ended, or closed its stdin: the answer tells.
+    // The command has ended, or closed its stdin: the answer tells.
   }
 }
 

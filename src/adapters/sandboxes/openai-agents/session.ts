@@ -25,28 +25,28 @@ import { checkEntry, checkManifest, placeEntry } from './entries.js';
 import { imageOf } from './image.js';
 import { Processes } from './processes.js';
 
-/** What a session is resumed by. */
+/** The state by which a session is resumed. */
 export interface LocalSessionState extends SandboxSessionState {
-  /** Its directory. */
+  /** The session's directory. */
   root: string;
-  /** The session has made it, and removes it when it is closed. */
+  /** Whether the session has made the directory, and removes it at its end. */
   ownsRoot: boolean;
-  /** Variables of its commands, by its manifest, over those of the client's options. */
+  /** Variables of its commands from its manifest; they override those of the client's options. */
   environment: Record<string, string>;
 }
 
-/** As much as the Agents SDK shows of an image. */
+/** Bytes of an image at most: as many as the Agents SDK shows. */
 const MOST_IMAGE_BYTES = 10 * 1024 * 1024;
 
 /** The local machine as a sandbox session of the Agents SDK. Its manifest's root is the real path. */
 export class LocalSandboxSession implements SandboxSession<LocalSessionState> {
-  /** What it can be resumed by, with all that was added to its manifest. */
+  /** The state by which the session is resumed, with all that was added to its manifest. */
   readonly state: LocalSessionState;
   readonly #machine: LocalMachine;
   readonly #processes: Processes;
   #closed: Promise<void> | undefined;
 
-  /** For {@link LocalSandboxClient}. */
+  /** Made by {@link LocalSandboxClient}. */
   constructor(state: LocalSessionState, machine: LocalMachine, shell?: string) {
     this.state = state;
     this.#machine = machine;
@@ -54,25 +54,25 @@ export class LocalSandboxSession implements SandboxSession<LocalSessionState> {
   }
 
   /**
-   * Runs a command for `yieldTimeMs` (default: 10,000). One that goes on then has a `sessionId`.
+   * Runs a command for `yieldTimeMs` (default: 10,000). A command that goes on then has a `sessionId`.
    *
    * @throws {SandboxUnsupportedFeatureError} `runAs` is another user than that of this process.
    * @throws {PathError} The `workdir` is no directory in the root.
-   * @throws {InputError | LaunchError} It could not be started.
+   * @throws {InputError | LaunchError} The command could not be started.
    */
   async exec(args: ExecCommandArgs): Promise<SandboxExecResult> {
     checkUser(args.runAs);
     return this.#processes.exec(args, this.state.environment);
   }
 
-  /** As `exec()`, told in the lines that models of the Agents SDK know. */
+  /** Runs a command as `exec()` does; answers in the lines that models of the Agents SDK know. */
   async execCommand(args: ExecCommandArgs): Promise<string> {
     return execAnswer(await this.exec(args));
   }
 
   /**
-   * Writes to a command that goes on, and tells what it has printed within `yieldTimeMs` (default: 250).
-   * Without a terminal, `\x03` is SIGINT.
+   * Writes to a command that goes on, and returns what it has printed within `yieldTimeMs` (default:
+   * 250). Without a terminal, `\x03` is SIGINT.
    *
    * @throws {InputError} No command of that number goes on, or its end has been told.
    */
@@ -80,7 +80,7 @@ export class LocalSandboxSession implements SandboxSession<LocalSessionState> {
     return this.#processes.write(args);
   }
 
-  /** Terminals are there without Python. */
+  /** Returns true: terminals need no Python here. */
   supportsPty(): boolean {
     return true;
   }
@@ -96,10 +96,10 @@ export class LocalSandboxSession implements SandboxSession<LocalSessionState> {
   }
 
   /**
-   * The first `maxBytes` (default: all) of a file of at most 64 MiB.
+   * Reads the first `maxBytes` (default: all) of a file of at most 64 MiB.
    *
    * @throws {SandboxUnsupportedFeatureError} `runAs` is another user than that of this process.
-   * @throws {PathError} There is no such file, it is larger, or the path leads out of the root.
+   * @throws {PathError} The file does not exist or is larger, or the path leads out of the root.
    */
   async readFile({ path, maxBytes, runAs }: ReadFileArgs): Promise<Uint8Array> {
     checkUser(runAs);
@@ -108,7 +108,7 @@ export class LocalSandboxSession implements SandboxSession<LocalSessionState> {
   }
 
   /**
-   * The entries of a directory, by name; their paths begin at the root.
+   * Returns the entries of a directory, by name; their paths begin at the root.
    *
    * @throws {SandboxUnsupportedFeatureError} `runAs` is another user than that of this process.
    * @throws {PathError} There is no such directory, or the path leads out of the root.
@@ -125,7 +125,7 @@ export class LocalSandboxSession implements SandboxSession<LocalSessionState> {
   }
 
   /**
-   * Whether there is anything; a symlink counts for what it leads to.
+   * Returns whether anything is at a path; a symlink counts for its target.
    *
    * @throws {SandboxUnsupportedFeatureError} `runAs` is another user than that of this process.
    * @throws {PathError} The path leads out of the root.
@@ -136,7 +136,7 @@ export class LocalSandboxSession implements SandboxSession<LocalSessionState> {
   }
 
   /**
-   * Whether there is a directory, or a symlink to one.
+   * Returns whether a directory is at a path, or a symlink to one.
    *
    * @throws {SandboxUnsupportedFeatureError} `runAs` is another user than that of this process.
    * @throws {PathError} The path leads out of the root.
@@ -147,11 +147,11 @@ export class LocalSandboxSession implements SandboxSession<LocalSessionState> {
   }
 
   /**
-   * An image of at most 10 MiB; its type is told by its first bytes.
+   * Reads an image of at most 10 MiB; its first bytes tell the type.
    *
    * @throws {SandboxUnsupportedFeatureError} `runAs` is another user than that of this process.
-   * @throws {PathError} There is no such file, it is larger, or the path leads out of the root.
-   * @throws {InputError} It is no image that models can be shown.
+   * @throws {PathError} The file does not exist or is larger, or the path leads out of the root.
+   * @throws {InputError} The file is no image that models can be shown.
    */
   async viewImage({ path, runAs }: ViewImageArgs): Promise<ToolOutputImage> {
     checkUser(runAs);
@@ -159,11 +159,11 @@ export class LocalSandboxSession implements SandboxSession<LocalSessionState> {
   }
 
   /**
-   * Puts an entry in its place, and adds it to the manifest.
+   * Writes an entry to its place, and adds it to the manifest.
    *
-   * @throws {SandboxUnsupportedFeatureError} It is a mount or a repository, or has a group; or `runAs` is
-   *   another user than that of this process.
-   * @throws {PathError} Its place is outside of the root, or its source can't be read.
+   * @throws {SandboxUnsupportedFeatureError} The entry is a mount or a repository, or has a group; or
+   *   `runAs` is another user than that of this process.
+   * @throws {PathError} The place is outside of the root, or the source can't be read.
    */
   async materializeEntry({ path, entry, runAs }: MaterializeEntryArgs): Promise<void> {
     checkUser(runAs);
@@ -174,10 +174,10 @@ export class LocalSandboxSession implements SandboxSession<LocalSessionState> {
   }
 
   /**
-   * Puts all entries of a manifest in their places, and adds them and its variables to the session's.
+   * Writes all entries of a manifest to their places, and adds them and its variables to the session's.
    *
-   * @throws {SandboxUnsupportedFeatureError} It asks for mounts, repositories, users or grants; or `runAs`
-   *   is another user than that of this process.
+   * @throws {SandboxUnsupportedFeatureError} The manifest asks for mounts, repositories, users or
+   *   grants; or `runAs` is another user than that of this process.
    * @throws {PathError} An entry's place is outside of the root, or its source can't be read.
    */
   async applyManifest(manifest: Manifest, runAs?: string): Promise<void> {
@@ -193,16 +193,16 @@ export class LocalSandboxSession implements SandboxSession<LocalSessionState> {
   }
 
   /**
-   * The same port of 127.0.0.1, whether or not anything listens there.
+   * Returns the same port of 127.0.0.1, whether or not a program listens there.
    *
-   * @throws {UserError} It is no port.
+   * @throws {UserError} The number is no port.
    */
   async resolveExposedPort(port: number): Promise<ExposedPortEndpoint> {
     const endpoint = { host: '127.0.0.1', port: normalizeExposedPort(port), tls: false };
     return recordExposedPortEndpoint(this.state, endpoint);
   }
 
-  /** True until it is closed. */
+  /** Returns true until the session is closed. */
   async running(): Promise<boolean> {
     return this.#closed === undefined;
   }
@@ -243,7 +243,7 @@ export class LocalSandboxSession implements SandboxSession<LocalSessionState> {
   }
 }
 
-/** Puts all entries of a manifest where they belong. */
+/** Writes all entries of a manifest to their places. */
 export async function placeAll(machine: LocalMachine, manifest: Manifest): Promise<void> {
   for (const [path, entry] of Object.entries(manifest.entries)) {
     await placeEntry(machine.files, path, entry);
@@ -252,7 +252,7 @@ export async function placeAll(machine: LocalMachine, manifest: Manifest): Promi
 
 type Changed = Partial<ConstructorParameters<typeof Manifest>[0]>;
 
-/** A manifest that says where its files really are. */
+/** Returns a manifest with the real path of its root. */
 export function manifestAt(manifest: Manifest, root: string, changed: Changed = {}): Manifest {
   const { version, entries } = manifest;
   return new Manifest({
