@@ -26,7 +26,7 @@ async function reportIn(env: NodeJS.ProcessEnv) {
   return { code, canRun, of: new Map(findings.map((each) => [each.name, each])) };
 }
 
-test('doctor tells what there is, and exits with 0 where commands can run', async () => {
+test('doctor prints its findings, and exits with 0 where commands can run', async () => {
   const { code, canRun, of } = await reportIn({});
   expect({ code, canRun }).toEqual({ code: 0, canRun: true });
   expect(of.get('Node')).toEqual({ name: 'Node', status: 'ok', found: process.version });
@@ -115,7 +115,7 @@ test.each([
   );
 });
 
-test('E10: a binary that does not load is told of in one line, too', async () => {
+test('E10: a binary that does not load is reported in one line, too', async () => {
   const path = folder.file('broken.node');
   writeFileSync(path, 'no library');
   const end = await cliIn({ FORKLINE_BINDING: path }, 'run', 'true');

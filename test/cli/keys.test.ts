@@ -42,7 +42,7 @@ test('E4: Ctrl-C reaches the handlers of the command, whose exit code counts', a
   await terminal.shows(/handled\nrc 3\n/);
 });
 
-test('E4: Ctrl-C ends what has no handler with 130 and no words', async () => {
+test('E4: Ctrl-C ends a command without a handler, with 130 and no note', async () => {
   await using terminal = await atTerminal();
   await terminal.run('echo up; sleep 30; echo not reached');
   await terminal.shows(/up\n/);
@@ -50,7 +50,7 @@ test('E4: Ctrl-C ends what has no handler with 130 and no words', async () => {
   await terminal.shows(/\^C\n?rc 130\n/);
 });
 
-test('E4: it is said what follows, and another Ctrl-C goes one step further', async () => {
+test('E4: a note says what follows, and another Ctrl-C goes one step further', async () => {
   await using terminal = await atTerminal();
   await terminal.run('trap "" INT TERM; echo up; while :; do sleep 0.1; done');
   await terminal.shows(/up\n/);

@@ -25,7 +25,7 @@ async function startHttp(...args: readonly string[]) {
   return { child, end, lines, said };
 }
 
-test('--http tells where it listens and which token it made, and serves', async () => {
+test('--http prints its URL and its token, and serves', async () => {
   const { child, end, said } = await startHttp('--http');
   const url = await said('forkline: MCP server at ');
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
@@ -70,7 +70,7 @@ test('a token from the environment is printed nowhere, and no command learns it'
   }
 });
 
-test('a port that is taken is told of', async () => {
+test('a port that is taken is reported', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const address = taken.address();
@@ -92,7 +92,7 @@ test('E3: a server whose client can’t be written to ends, and says so', async 
   expect(stderr).toMatch(/^forkline: the client can't be written to: ENOSPC: .*\n$/);
 });
 
-test('a directory that is not there is told of at the start', async () => {
+test('a missing directory is reported at the start', async () => {
   const { code, stdout, stderr } = await cli('mcp', '--cwd', '/no/such/directory');
   expect({ code, stdout: stdout.toString() }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(/^forkline: ENOENT.*\/no\/such\/directory.*\n$/);
@@ -134,7 +134,7 @@ test('an empty standard input is a client that has gone', async () => {
   expect(await cli('mcp', '--contract', 'workspace')).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('F7: --options has what the contract has, and single options go before it', async () => {
+test('F7: --options takes options of the contract, and single options override them', async () => {
   const options = { async: true, cwd: '/usr', timeout: { default: 100, max: 7 }, env: { A: 'b' } };
   const args = ['--options', JSON.stringify(options), '--cwd', '/', '--timeout', '5'];
   const client = await clients.stdio(args);

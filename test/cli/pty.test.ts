@@ -88,7 +88,7 @@ test('FORKLINE_NO_PTY=1 keeps a command on pipes', async () => {
   );
 });
 
-test('where there is no terminal, the command runs on pipes, and that is said', async () => {
+test('without a terminal, the command runs on pipes, and a note says so', async () => {
   const { code, stdout, stderr } = await cli('run', '--pty', 'test -t 1 || echo piped');
   expect(code).toBe(0);
   expect(stdout.toString()).toBe('piped\n');

@@ -100,7 +100,7 @@ test('a reader that goes away ends the command quietly', async () => {
   expect(stderr).toBe('');
 });
 
-test('what the command leaves running is told of, and ended', async () => {
+test('processes that the command leaves running are reported, and ended', async () => {
   const { code, stdout, stderr } = await cli('run', 'sleep 300 & echo $!');
   expect(code).toBe(0);
   const pid = Number(stdout);

@@ -74,7 +74,7 @@ test.each([
   }
 });
 
-test('E3: so is a result that cannot be written', async () => {
+test('E3: a result that cannot be written is an error, too', async () => {
   const full = openSync('/dev/full', 'w');
   for (const args of [
     ['run', '--json', 'true'],
@@ -112,17 +112,12 @@ test.each([
   ['echo hi', ['echo', 'hi']],
   ['ls -la', ['ls', '-la']],
   ['git log --json', ['git', 'log', '--json']],
-])(
-  'E8: words that are no single argument are refused, and it is said how: %s',
-  async (_, words) => {
-    const { code, stdout, stderr } = await cli('run', ...words);
-    expect(code).toBe(2);
-    expect(stdout.toString()).toBe('');
-    expect(stderr).toContain(
-      "forkline: quote the command, as in: forkline run 'ls -la', or put --",
-    );
-  },
-);
+])('E8: several words without -- are refused, with advice: %s', async (_, words) => {
+  const { code, stdout, stderr } = await cli('run', ...words);
+  expect(code).toBe(2);
+  expect(stdout.toString()).toBe('');
+  expect(stderr).toContain("forkline: quote the command, as in: forkline run 'ls -la', or put --");
+});
 
 test('E8: after -- they are the words of one command', async () => {
   const file = folder.file("it's");

@@ -33,7 +33,7 @@ test('a command that is only started is listed, and its output shown with its ex
   expect(told).toMatchObject([{ id, state: 'ended', outcome: { kind: 'exited', exitCode: 7 } }]);
 });
 
-test('what comes on standard input goes to a task that has an input', async () => {
+test('standard input goes to a task that has an input', async () => {
   const id = await detached('read a; echo "got $a"; cat', '--keep-input');
   const child = startCliOn(['pipe', 'pipe', 'pipe'], 'attach', id);
   const end = endOf(child);
@@ -42,7 +42,7 @@ test('what comes on standard input goes to a task that has an input', async () =
   expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: 'got one\ntwo\n' });
 });
 
-test('who leaves a task does not close its input', async () => {
+test('leaving a task does not close its input', async () => {
   const id = await detached('while read a; do echo "got $a"; done', '--keep-input');
   const first = startCliOn(['pipe', 'pipe', 'pipe'], 'attach', id);
   let shown = '';
@@ -79,7 +79,7 @@ test('Ctrl-C goes to the command, and Ctrl-\\ leaves it to itself', async () => 
   await eventually(() => expect(sleeping(370)).toEqual([]));
 });
 
-test('one that leaves processes is told of, and one that is lost', async () => {
+test('a task that leaves processes is reported, and a lost one', async () => {
   const id = await detached(`${longSleep(371)} & exit 2`);
   const shown = await cli('attach', id);
   expect({ code: shown.code, stderr: shown.stderr }).toEqual({
@@ -95,7 +95,7 @@ test('one that leaves processes is told of, and one that is lost', async () => {
   });
 });
 
-test('what can not be started detached is told as it always is', async () => {
+test('a detached command that cannot be started has the usual error', async () => {
   const nowhere = await cli('run', '--detach', '--cwd', '/no/such/place', 'true');
   expect(nowhere).toMatchObject({ code: 126, stderr: expect.stringMatching(/\/no\/such\/place/) });
   const both = await cli('run', '--detach', '--pty', 'true');

@@ -34,7 +34,7 @@ async function closedAfter(answer: Uint8Array | 'nobody' | 'silence') {
   return closed;
 }
 
-test('a side that the broker says is gone is waited for a quarter of the lease (Q14)', async () => {
+test("a side that is gone by the broker's word is waited for a quarter of the lease (Q14)", async () => {
   const { why, ms } = (await closedAfter('nobody')) ?? {};
   expect(why).toBe('its connection to the broker is gone');
   // It is looked for eight times in a lease.
@@ -42,7 +42,7 @@ test('a side that the broker says is gone is waited for a quarter of the lease (
   expect(ms).toBeLessThanOrEqual(leaseMs / 2);
 });
 
-test('a side of which nothing is heard is waited for the whole lease, and one that answers for ever (Q14)', async () => {
+test('a silent side is waited for the whole lease, and a side that answers without a limit (Q14)', async () => {
   const { why, ms } = (await closedAfter('silence')) ?? {};
   expect(why).toBe('nothing was heard for 8 seconds');
   expect(ms).toBe(leaseMs);

@@ -26,7 +26,7 @@ describe('deaths in a fleet', where(installed('nats-server')), async () => {
   const connect = async (options: Partial<FleetOptions> = {}) =>
     keep(await connectFleet({ servers: nats.url, leaseMs: LEASE_MS, ...options }));
 
-  test('a worker that is killed is told as lost, and nothing of it is run again', async () => {
+  test('a killed worker is reported as lost, and none of its commands is run again', async () => {
     const worker = await startWorker(nats.url);
     const fleet = await connect();
     const running = failureOf(fleet.run(`echo early; ${longSleep(193)}`, { onOutput: () => {} }));
@@ -119,7 +119,7 @@ describe('deaths in a fleet', where(installed('nats-server')), async () => {
     expect((await live.result).outcome).toEqual(exited(0));
   });
 
-  test('calls that are under way while the broker is restarted come to their end, once', async () => {
+  test('calls under way while the broker is restarted end, and end once', async () => {
     await startWorker(nats.url);
     const fleet = await connect();
     const bash = await fleet.createBashTool({ contract: 'session', cwd: '/tmp' });

@@ -99,7 +99,7 @@ test('what comes is exactly what was sent, whatever is lost, repeated, reordered
   );
 });
 
-test('packets are the same again as bytes, and what is none is known', () => {
+test('packets are read as they were written, and other bytes are refused', () => {
   const packet = fc.record({
     kind: fc.constantFrom<Packet['kind']>('data', 'beat', 'bye'),
     seq: fc.nat({ max: 2 ** 32 - 1 }),
@@ -120,7 +120,7 @@ test('packets are the same again as bytes, and what is none is known', () => {
   expect(decodePacket(Buffer.alloc(20, 9))).toBeUndefined();
 });
 
-test('a writer is told to wait while too much is under way, and to go on', () => {
+test('a writer has to wait while too much is under way, and goes on later', () => {
   const { streams, underWay } = pair();
   const bytes = Buffer.alloc(MOST);
   let isWritable = true;
@@ -133,7 +133,7 @@ test('a writer is told to wait while too much is under way, and to go on', () =>
   expect(streams[0].write(bytes)).toBe(true);
 });
 
-test('a gap is told once, and what is missing sent once for that, however many come behind it', () => {
+test('a gap is reported once, and the missing packets are sent once, however many follow it', () => {
   const { streams, underWay } = pair();
   for (let count = 0; count < 50; count += 1) streams[0].write(Buffer.alloc(MOST));
   const [, ...others] = underWay[1].splice(0);
@@ -143,7 +143,7 @@ test('a gap is told once, and what is missing sent once for that, however many c
   expect(underWay[1]).toHaveLength(50);
 });
 
-test('of what comes ahead of a gap no more is kept than may be under way (Q14)', () => {
+test('no more packets behind a gap are kept than may be under way (Q14)', () => {
   const size = 1024 * 1024;
   const delivered: number[] = [];
   const stream = new ExactStream(size, {
@@ -163,7 +163,7 @@ test('of what comes ahead of a gap no more is kept than may be under way (Q14)',
   expect(delivered).toHaveLength(1 + (2 * IN_FLIGHT) / size);
 });
 
-test('what comes twice is acknowledged again, since the first time may have been lost (Q14)', () => {
+test('a packet that comes twice is acknowledged again, since the first acknowledgement may be lost (Q14)', () => {
   const { streams, underWay, due } = pair();
   streams[0].write(new Uint8Array(10));
   const [packet] = underWay[1];

@@ -31,7 +31,7 @@ describe('a fleet', where(installed('nats-server')), async () => {
     return found;
   }
 
-  test('without a worker nothing is started, and that is told at once', async () => {
+  test('without a worker nothing is started, and the error comes at once', async () => {
     const fleet = await connect();
     for (const call of [
       fleet.run('true'),
@@ -44,7 +44,7 @@ describe('a fleet', where(installed('nats-server')), async () => {
     expect(await workersOf(fleet)).toEqual([]);
   });
 
-  test('commands, live ones and tools run on a worker, which is named', async () => {
+  test('commands, live ones and tools run on a worker, and results name it', async () => {
     const { id } = await startWorker(nats.url, ['--name', 'one', '--label', 'gpu=a100']);
     const fleet = await connect();
     const result = await fleet.run('echo hi; echo $FOO', { env: { FOO: 'bar' }, cwd: '/tmp' });
@@ -87,7 +87,7 @@ describe('a fleet', where(installed('nats-server')), async () => {
     expect((error as Error).message).toBe('There is no worker with zone=c; nothing was started.');
   });
 
-  test('whoever has too much to do is passed over, and when all have, nothing is started', async () => {
+  test('a busy worker is passed over, and when all are busy, nothing is started', async () => {
     const workers = [
       await startWorker(nats.url, ['--capacity', '1']),
       await startWorker(nats.url, ['--capacity', '1']),
@@ -109,7 +109,7 @@ describe('a fleet', where(installed('nats-server')), async () => {
     expect((await (await connect({ pool: 'eval' })).run('true')).outcome.kind).toBe('exited');
   });
 
-  test('what a worker has of its own never reaches a command', async () => {
+  test("the worker's own variables never reach a command", async () => {
     await startWorker(nats.url, [], {
       FORKLINE_NATS_TOKEN: 'not for commands',
       OTHER_SECRET_VALUE: 'seen',
@@ -130,7 +130,7 @@ describe('a fleet', where(installed('nats-server')), async () => {
     await bash.dispose();
   });
 
-  test('options that a worker has by name are used there', async () => {
+  test('profiles of a worker are used there', async () => {
     const module = folder.file('profiles.mjs');
     writeFileSync(module, `export const profiles = { usr: { cwd: '/usr' } };`);
     await startWorker(nats.url, ['--profiles', module]);
@@ -192,7 +192,7 @@ describe('a fleet', where(installed('nats-server')), async () => {
     expect((error as Error).message).toMatch(message);
   });
 
-  test('a broker that is not there is told', async () => {
+  test('a missing broker is an error', async () => {
     const error = await failureOf(connectFleet({ servers: 'nats://127.0.0.1:1' }));
     expect((error as Error).message).toMatch(
       /^The broker at nats:\/\/127\.0\.0\.1:1 can't be reached/,

@@ -28,7 +28,7 @@ describe('kills at random', where(installed('nats-server')), async () => {
   const nats = await useNats(folder);
 
   test(
-    'every command of every session has run once, or is told as not started or lost',
+    'every command of every session has run once, or is reported as not started or lost',
     async () => {
       const ran = join(folder, 'ran');
       mkdirSync(ran);

@@ -24,7 +24,7 @@ const ENDS = /^The worker of this session is about to end, .* a new session\.\n\
 const toolOn = (worker: string) =>
   Object.assign(createBashTool({ contract: 'plain', env: { WORKER: worker } }), { worker });
 
-test('a call is not refused for what was asked for before somebody came', async () => {
+test('a call is not refused because an earlier attempt found no worker', async () => {
   const tools = new LastingTools();
   const opened: ((tool: ReturnType<typeof toolOn> | Error) => void)[] = [];
   const open = () =>
@@ -59,7 +59,7 @@ describe('a tool that outlasts its worker', where(installed('nats-server')), asy
   const connect = async () => keep(await connectFleet({ servers: nats.url, leaseMs: 2000 }));
   const asked = async (bash: BashTool, command: string) => textOf(await bash.execute({ command }));
 
-  test('of a worker that is killed, one call is lost, and all others that come have one new session', async () => {
+  test('one call is lost with a killed worker, and all later ones share one new session', async () => {
     const worker = await startWorker(nats.url);
     const fleet = await connect();
     const bash = await fleet.createLastingTool({ contract: 'session', cwd: '/tmp' });
@@ -117,7 +117,7 @@ describe('a tool that outlasts its worker', where(installed('nats-server')), asy
     await bash.dispose();
   });
 
-  test('where nobody is left it says so, each time, and goes on once somebody is', async () => {
+  test('without a worker each call says so, and calls go on once there is one', async () => {
     const worker = await startWorker(nats.url);
     const fleet = await connect();
     const bash = await fleet.createLastingTool({ contract: 'workspace', cwd: '/' });
@@ -151,7 +151,7 @@ describe('a tool that outlasts its worker', where(installed('nats-server')), asy
     expect((await asked(bash, 'pwd')).trim()).toBe('/tmp');
   });
 
-  test('a worker that drains keeps a tool for as long as nobody else is there', async () => {
+  test('a worker that drains keeps a tool for as long as no other worker is there', async () => {
     const worker = await startWorker(nats.url, ['--drain', '600']);
     const fleet = await connect();
     const bash = await fleet.createLastingTool({ contract: 'session', cwd: '/tmp' });

@@ -29,7 +29,7 @@ describe('an MCP server of a fleet', where(installed('nats-server')), async () =
     await eventually(() => expect(sleeping(199)).toEqual([]));
   });
 
-  test('of a worker that is lost, tells the call that was under way, and has a new session for the next', async () => {
+  test('tells a call that its worker was lost, and has a new session for the next', async () => {
     const worker = await startWorker(nats.url, ['--label', 'of=two']);
     const client = new Client({ name: 'test', version: '1' });
     const args = [program, 'mcp', '--fleet', nats.url, '--label', 'of=two', '--cwd', '/tmp'];

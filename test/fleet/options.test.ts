@@ -21,7 +21,7 @@ test.each([
   [{ tls: { ca: '/nope' } }, /^tls\.ca: expected a file that can be read: ENOENT/],
   [{ creds: '/nope' }, /^creds: expected a file that can be read: ENOENT/],
   [{ leaseMs: 1e9 }, /^leaseMs: expected a whole number from 1000 to 120000, got 1000000000$/],
-])('C4: what can’t be an option of a fleet is named: %o', async (options, message) => {
+])('C4: an option that is not valid for a fleet is named: %o', async (options, message) => {
   const given = { servers: 'nats://127.0.0.1:1', ...options } as FleetOptions;
   expect(await inputErrorOf(connectFleet(given))).toMatch(message);
 });
@@ -31,7 +31,7 @@ test.each([
   [{ env: 5 }, /^env: expected an object, got 5$/],
   [{ env: { A: {} } }, /^env\.A: expected a string/],
   [{ env: { A: '\ud800' } }, /^env\.A: expected text without lone surrogates/],
-])('C4: what can’t be an option of a connection is named: %o', async (options, message) => {
+])('C4: an option that is not valid for a connection is named: %o', async (options, message) => {
   const given = { command: ['false'], ...options } as unknown as Parameters<typeof connect>[0];
   expect(await inputErrorOf(connect(given))).toMatch(message);
 });

@@ -51,7 +51,7 @@ describe('a call', where(installed('nats-server')), async () => {
     }
   });
 
-  test('goes where one has gone before, and asks only while that worker is crowded (Q14)', async () => {
+  test('goes to the worker of an earlier call, and asks only while that worker is crowded (Q14)', async () => {
     await startWorker(nats.url, ['--capacity', '3']);
     const [fleet, other] = [await connect(), await connect()];
     const asked = await countAsking();

@@ -37,7 +37,7 @@ describe('a broker with TLS and users', where(installed('nats-server')), async (
       FORKLINE_NATS_PASSWORD: 'first',
     });
 
-  test('serves who has the right name, and tells commands nothing of it', async () => {
+  test('serves clients with the right credentials, which no command learns', async () => {
     await worker();
     const fleet = await connect('one', 'first');
     const env = printed(await fleet.run('env; cat /proc/self/environ'));
@@ -50,7 +50,7 @@ describe('a broker with TLS and users', where(installed('nats-server')), async (
     expect(await failureOf(other.run('true'))).toMatchObject({ name: 'NoWorkerError' });
   });
 
-  test('lets nobody in with a wrong password, or without the certificate', async () => {
+  test('refuses a wrong password, and a client without the certificate', async () => {
     expect(await failureOf(connect('one', 'wrong'))).toMatchObject({
       message: expect.stringMatching(/can't be reached: .*Authorization/i),
     });

@@ -50,7 +50,7 @@ test('several logs may write to one file', async () => {
   expect(linesOf(path)).toHaveLength(800);
 });
 
-test('a log that cannot be written is told of once', async () => {
+test('a log that cannot be written is reported once', async () => {
   const told: string[] = [];
   const log = openCallLog(folder.file('none/log'), (message) => told.push(message));
   log.write(event);
@@ -61,7 +61,7 @@ test('a log that cannot be written is told of once', async () => {
   expect(told[0]).toContain('none/log');
 });
 
-test('a pipe that nobody reads holds nothing up', async () => {
+test('an unread pipe holds nothing up', async () => {
   const path = folder.file('pipe');
   execFileSync('mkfifo', [path]);
   const told: string[] = [];

@@ -22,7 +22,7 @@ test('F2: clients that came, called once and closed make room for others', async
   }
 });
 
-test('F2: clients that are there keep their place, and it is said when to come again', async () => {
+test('F2: present clients keep their place, and a new one is told when to come again', async () => {
   const service = await serve({ maxSessions: 2, lostMs: 5000 });
   const client = await clients.http(service.url, service.token);
   const silent = await openSession(service);
@@ -32,7 +32,7 @@ test('F2: clients that are there keep their place, and it is said when to come a
   await expect(client.ping()).resolves.toEqual({});
 });
 
-test('F2: one that has been silent for long is gone when its place is needed', async () => {
+test('F2: a client that was silent for long gives up its place when it is needed', async () => {
   const service = await serve({ maxSessions: 1, lostMs: 100 });
   const silent = await openSession(service);
   await new Promise((resolve) => setTimeout(resolve, 200));

@@ -18,7 +18,7 @@ test('I3: a client that closes its end ends what it started, and the server', as
   expect([...sleeping(611), ...sleeping(612)]).toEqual([]);
 });
 
-test('what a finished command left running ends with the connection', async () => {
+test('processes that a finished command left running end with the connection', async () => {
   const server = await start();
   const id = server.call(`${longSleep(613)} &`);
   await server.expect((message) => message.id === id);
@@ -28,7 +28,7 @@ test('what a finished command left running ends with the connection', async () =
   expect(sleeping(613)).toEqual([]);
 });
 
-test('what is left running is asked to end before it is made to', async () => {
+test('processes left running get SIGTERM before SIGKILL', async () => {
   const [ready, goodbye] = [folder.file('ready'), folder.file('goodbye')];
   const server = await start();
   const polite = `trap 'echo bye >${goodbye}; exit' TERM; touch ${ready}; ${longSleep(617)} & wait`;
@@ -108,7 +108,7 @@ test.each([
   expect(sleeping(618)).toEqual([]);
 });
 
-test('many answers that wait for a slow client are no reason for a warning', async () => {
+test('many answers that wait for a slow client cause no warning', async () => {
   const server = await start('--contract', 'session');
   server.child.stdout?.pause();
   const ids = Array.from({ length: 40 }, () => server.call('seq 10000'));

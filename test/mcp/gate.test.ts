@@ -68,7 +68,7 @@ test('F4: a call before initialize runs nothing', async () => {
 test.each([
   ['at first', startUnopened],
   ['after initialize', start],
-])('F4: a revision that nobody knows is refused %s', async (_, begin) => {
+])('F4: an unknown revision is refused %s', async (_, begin) => {
   const server = await begin();
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2099-01-01',
@@ -80,7 +80,7 @@ test.each([
   expect(answer.error).toMatchObject({ message: expect.stringContaining('2099-01-01') });
 });
 
-test('F4: what is not as the protocol wants it gets its error', async () => {
+test('F4: a message that breaks the protocol gets its error', async () => {
   const server = await start();
   const odd: readonly [object, number, string][] = [
     [{ id: 21, method: 'tools/list', params: { cursor: 'x' } }, -32602, 'cursor'],
@@ -110,7 +110,7 @@ test('F4: what is not as the protocol wants it gets its error', async () => {
   expect(JSON.stringify(server.lines)).not.toContain('ran');
 });
 
-test('F5: a line that is no JSON is answered, and told of in one sentence', async () => {
+test('F5: a line that is no JSON is answered, and reported in one sentence', async () => {
   const server = await start();
   server.send('this is not JSON');
   expect(await server.expect(({ id }) => id === null)).toMatchObject({
@@ -129,7 +129,7 @@ test('F5: a line that is no JSON is answered, and told of in one sentence', asyn
   await eventually(() => expect(server.stderr().split('\n')).toEqual(told));
 });
 
-test('F5: a notification that is odd is told of, and answered by nothing', async () => {
+test('F5: an odd notification is reported, and not answered', async () => {
   const server = await start();
   const before = server.lines.length;
   server.send('{"jsonrpc":"2.0","method":"notifications/cancelled","params":[]}');

@@ -11,7 +11,7 @@ test('a token of 256 random bits is made when none is given', async () => {
   expect(one.token).not.toBe(other.token);
 });
 
-test('without the token nobody comes in, and the answer says what is needed', async () => {
+test('without the token no request is served, and the answer says what is needed', async () => {
   const service = await serve({ token: 'the-token' });
   const none = await send(service, { headers: { Authorization: '' }, body: initialize });
   expect(none).toMatchObject({
@@ -63,7 +63,7 @@ test('other paths and methods are refused', async () => {
   expect(put).toMatchObject({ status: 405, headers: { allow: 'GET, POST, DELETE' } });
 });
 
-test('what is not a message is refused, and the server goes on', async () => {
+test('a body that is no message is refused, and the server goes on', async () => {
   const service = await serve();
   const headers = await openSession(service);
   for (const body of ['', 'not JSON', '{"jsonrpc":"2.0"}', 'null', '[]', '[[[]]]', '"x"']) {

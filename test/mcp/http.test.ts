@@ -136,7 +136,7 @@ test('each client has a shell of its own: one does not wait for the other', asyn
   await expect(blocked).rejects.toThrow();
 });
 
-test('a call that was answered is not cancelled afterwards: what it started may go on', async () => {
+test('a call that was answered is not cancelled afterwards: its processes may go on', async () => {
   let aborted = 0;
   const tool = toolOf('bash', async (_input, { signal }) => {
     signal?.addEventListener('abort', () => {

@@ -12,7 +12,7 @@ const start = useRawServers({
   NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(noisy)}`,
 });
 
-test('I5: whatever is logged, standard output has messages only', async () => {
+test('I5: standard output has messages only, even if the host logs to it', async () => {
   const server = await start();
   const id = server.call('for i in 1 2 3; do echo $i; sleep 0.2; done', {
     _meta: { progressToken: 1 },

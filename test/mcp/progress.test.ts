@@ -65,7 +65,7 @@ test('a client that takes nothing costs bounded memory, and is told what it miss
   expect(notes.at(-1)?.progress).toBe(10_000_000);
 });
 
-test('what the engine dropped is told where it is missing', async () => {
+test('output that the engine dropped is reported where it is missing', async () => {
   const { notes, stream, take } = slowClient();
   stream.push(chunk('before'));
   await take();

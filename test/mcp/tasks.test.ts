@@ -22,7 +22,7 @@ test('a call that would outlast the client is answered before, with the id of it
   );
 });
 
-test('what happens to tasks is told by messages of the log', async () => {
+test('events of tasks come as messages of the log', async () => {
   const server = await session({});
   const command = 'exec python3 -c "import socket; s=socket.socket(); s.listen(); s.accept()"';
   const { result = {} } = await server.request('tools/call', {

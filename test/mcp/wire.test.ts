@@ -67,7 +67,7 @@ test('F5: a command that reads standard input gets none of the protocol', async 
   expect(JSON.stringify(result)).toContain('"rc=1\\n');
 });
 
-test('what is no message is told of on standard error, and ends nothing', async () => {
+test('a line that is no message is reported on standard error, and ends nothing', async () => {
   const server = await start();
   server.send('this is not JSON');
   server.send('{"jsonrpc":"2.0","id":"x"}');

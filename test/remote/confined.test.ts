@@ -28,18 +28,22 @@ describe('limits of a command on a far side', () => {
     expect(outcome).toEqual({ kind: 'signaled', signal: 'SIGXCPU' });
   });
 
-  test('of memory are kept there, and it is told who has ended it', where(LIMITS), async () => {
-    const eat = `/usr/bin/python3 -c 'b = bytearray(200 << 20)'`;
-    const limits = { memoryBytes: 64 << 20 };
-    const result = await far.run(eat, { limits });
-    expect(result).toMatchObject({ outOfMemory: 'yes', limits: { memoryBytes: 'group' } });
-    const fed = await far.run('wc -c', { limits, input: 'x'.repeat(500_000) });
-    expect(printed(fed)).toBe('500000\n');
-    const controller = new AbortController();
-    const running = far.run('sleep 9', { limits, signal: controller.signal });
-    controller.abort();
-    expect((await running).outcome).toMatchObject({ kind: 'cancelled', by: 'signal' });
-  });
+  test(
+    'of memory are kept there, and the result tells the cause of the end',
+    where(LIMITS),
+    async () => {
+      const eat = `/usr/bin/python3 -c 'b = bytearray(200 << 20)'`;
+      const limits = { memoryBytes: 64 << 20 };
+      const result = await far.run(eat, { limits });
+      expect(result).toMatchObject({ outOfMemory: 'yes', limits: { memoryBytes: 'group' } });
+      const fed = await far.run('wc -c', { limits, input: 'x'.repeat(500_000) });
+      expect(printed(fed)).toBe('500000\n');
+      const controller = new AbortController();
+      const running = far.run('sleep 9', { limits, signal: controller.signal });
+      controller.abort();
+      expect((await running).outcome).toMatchObject({ kind: 'cancelled', by: 'signal' });
+    },
+  );
 
   test('that are not valid are named', async () => {
     const wrong = await failureOf(far.run('true', { limits: { processes: 0 } }));

@@ -32,12 +32,12 @@ test.each([
   ['stty size', { pty: { columns: 100, rows: 30 } }],
   ['echo $PWD $OLDPWD $NOPE', { cwd: '/usr', env: { NOPE: 'x', OLDPWD: undefined } }],
   ['env | grep -v FORKLINE_MARK', { inheritEnv: 'none' }],
-] as const)('%s comes to the same there as here', async (command, options) => {
+] as const)('%s has the same result on a far side as here', async (command, options) => {
   const here = await run(command, options);
   expect(lasting(await far.run(command, options))).toEqual(lasting(here));
 });
 
-testWithNode('text of another encoding comes to the same there as here', async () => {
+testWithNode('text of another encoding is decoded on a far side as here', async () => {
   const options = { encoding: 'gbk' };
   const here = await run('printf "\\xc4\\xe3"', options);
   expect(printed(here)).toBe('你');
@@ -52,7 +52,7 @@ test('output is told as it comes, and all of it', async () => {
   expect(chunks.length).toBeGreaterThan(1);
 });
 
-test('a listener that throws ends the command, and is what the call is rejected with', async () => {
+test('a listener that throws ends the command, and the call is rejected with its error', async () => {
   const onOutput = () => {
     throw new RangeError('no more');
   };
@@ -72,7 +72,7 @@ test('a command that is cancelled ends there, with all that it started', async (
   expect(sleeping(172)).toEqual([]);
 });
 
-test('what is cancelled in the turn in which it was started is never started', async () => {
+test('a command that is cancelled in the turn of its start is never started', async () => {
   const file = folder.file('never');
   const controller = new AbortController();
   const running = far.run(`touch ${file}; sleep 9`, { signal: controller.signal });
@@ -104,7 +104,7 @@ test('a live command is written to, signalled, looked at and ended', async () =>
   expect(await failureOf(process.write('late'))).toMatchObject({ code: 'EPIPE' });
 });
 
-test('a signal that has ended its command was sent, whichever of the two is told first', async () => {
+test('a signal that has ended its command counts as sent, whichever message comes first', async () => {
   const signalled = async () => {
     const process = await far.spawn('sleep 9');
     const isSent = await process.signal('SIGTERM');
@@ -117,7 +117,7 @@ test('a signal that has ended its command was sent, whichever of the two is told
   }
 });
 
-test('a terminal is there, and has another size when it is given one', async () => {
+test('a command has a terminal, which can be resized', async () => {
   const process = await far.spawn('stty size; read x; stty size', { pty: true });
   await sleep(200);
   process.resize(90, 20);
@@ -143,7 +143,7 @@ test('bytes are exact, and the command waits for a slow reader', async () => {
   expect(Buffer.concat(pieces).equals(readFileSync(folder.file('bytes')))).toBe(true);
 });
 
-test('a result is there although nobody reads the output', async () => {
+test('a result comes although the output is not read', async () => {
   const process = await far.spawn('seq 1 1000000');
   const { output } = (await process.result) as Awaited<ReturnType<typeof run>> & {
     readonly output: { readonly total: { readonly bytes: number } };
@@ -151,13 +151,13 @@ test('a result is there although nobody reads the output', async () => {
   expect(output.total.bytes).toBe(6_888_896);
 });
 
-test('a command of a megabyte runs, and gives back as much', async () => {
+test('a command of a megabyte runs, and its megabyte of output comes back', async () => {
   const text = 'x'.repeat(1_000_000);
   const result = await far.run(`cat <<'END'\n${text}\nEND`, { headBytes: 2_000_000 });
   expect(printed(result)).toBe(`${text}\n`);
 });
 
-test('a spill file is written there, and what became of it is told', async () => {
+test('a spill file is written there, and the result reports it', async () => {
   const spill = folder.file('spill');
   const result = await far.run('seq 1 3', { spill: { path: spill, maxBytes: 4 } });
   expect(result.spill).toEqual({ path: spill, bytes: 4, dropped: 2 });
@@ -165,7 +165,7 @@ test('a spill file is written there, and what became of it is told', async () =>
   expect(gone.spill?.error).toMatchObject({ code: 'ENOENT' });
 });
 
-test('what could not be started is told as here', async () => {
+test('a command that could not be started has the same error as here', async () => {
   const cwd = folder.file('nowhere');
   const here = await failureOf(run('true', { cwd }));
   const there = await failureOf(far.run('true', { cwd }));
@@ -204,7 +204,7 @@ test("the host's own variables are never sent", async () => {
   }
 });
 
-test('what a login prints before the far side speaks is skipped', async () => {
+test('text that a login prints before the far side speaks is skipped', async () => {
   const noise = 'echo "Welcome!"; printf "\\0\\1\\2"; exec "$@"';
   const noisy = await connect({ command: ['bash', '-c', noise, 'bash', ...FAR_SIDE] });
   expect(printed(await noisy.run('echo hi'))).toBe('hi\n');
@@ -216,13 +216,13 @@ test.each([
   [['bash', '-c', 'echo no such container >&2; exit 7'], /code 7.*: no such container/],
   [['cat', '/dev/zero'], /not from `forkline serve`/],
   [['sleep', '60'], /nothing came within 500 ms/],
-] as const)('nobody at %s is told, and nothing is left', async (command, message) => {
+] as const)('no far side at %s is an error, and nothing is left', async (command, message) => {
   const error = await failureOf(connect({ command, readyMs: 500 }));
   expect(error).toBeInstanceOf(NoWorkerError);
   expect((error as Error).message).toMatch(message);
 });
 
-test('commands that run are ended by disposing of the connection, and are told by whom', async () => {
+test('disposing of the connection ends running commands, and their results tell so', async () => {
   const own = await connect({ command: FAR_SIDE });
   const running = own.run(`${longSleep(173)} & ${longSleep(173)}`);
   const live = await own.spawn(longSleep(173));

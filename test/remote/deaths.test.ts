@@ -50,7 +50,7 @@ test('a client that ends by itself takes what it has started along', async () =>
   await eventually(() => expect(sleeping(175)).toEqual([]));
 });
 
-test('a far side that is killed is told with what was heard of the command', async () => {
+test('the error after a far side was killed has the output that was received', async () => {
   const { far, pid } = await connectBehindLine();
   const listening = failureOf(far.run(`echo early; ${longSleep(176)}`, { onOutput: () => {} }));
   const silent = failureOf(far.run(`seq 1 100000; echo late; ${longSleep(176)}`));
@@ -73,7 +73,7 @@ test('a far side that is killed is told with what was heard of the command', asy
   await far.dispose();
 });
 
-testWithNode('a tool of a far side that is killed tells so, and runs no more', async () => {
+testWithNode('a tool whose far side was killed tells so, and takes no more calls', async () => {
   const { far, pid } = await connectBehindLine();
   const bash = await far.createBashTool({ contract: 'plain' });
   const call = failureOf(bash.execute({ command: longSleep(186) }, { onOutput: () => {} }));
@@ -85,7 +85,7 @@ testWithNode('a tool of a far side that is killed tells so, and runs no more', a
   await far.dispose();
 });
 
-testWithNode('a tool whose far side is gone says that it is, and what is to be done', async () => {
+testWithNode('a tool whose far side is gone says so, and what to do', async () => {
   const { far, pid } = await connectBehindLine();
   const bash = await far.createBashTool({ contract: 'plain' });
   process.kill(pid, 'SIGKILL');
@@ -104,7 +104,7 @@ testWithNode('a tool whose far side is gone says that it is, and what is to be d
   );
 });
 
-test('nobody has to look at a live command that is lost', async () => {
+test('a lost live command causes no unhandled rejection', async () => {
   const { far, pid } = await connectBehindLine();
   await far.spawn(longSleep(177));
   process.kill(pid, 'SIGKILL');
@@ -183,7 +183,7 @@ test('in the middle of 40 MB: a line that is cut', async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('a client that goes while nobody takes what it is sent is noticed all the same', async () => {
+test('the end of a client that reads nothing is noticed', async () => {
   const pidFile = folder.file('tap');
   // What the far side says goes through a program that stops; its input is the client's own.
   const tap = `"$@" | (echo $BASHPID >${pidFile}; exec cat)`;

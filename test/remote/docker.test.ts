@@ -100,7 +100,7 @@ describe(
       await eventually(() => expect(inside()).toEqual([]));
     });
 
-    test('a container that is killed is told with what was heard of the command', async () => {
+    test('the error after a container was killed has the output that was received', async () => {
       const { id, command } = container();
       const far = await reach(command);
       const controller = new AbortController();
@@ -121,7 +121,7 @@ describe(
       await far.dispose();
     });
 
-    test('a container that is not there is told in the words of docker', async () => {
+    test('a missing container is reported in the words of docker', async () => {
       const command = ['docker', 'exec', '-i', 'no-such-box', 'forkline', 'serve', '--stdio'];
       expect(await failureOf(reach(command))).toMatchObject({
         name: 'NoWorkerError',
@@ -129,7 +129,7 @@ describe(
       });
     });
 
-    test('what a call takes is told', async () => {
+    test('the time of a call is printed', async () => {
       const far = await reach(container().command);
       const times: number[] = [];
       for (let call = 0; call < 200; call += 1) {

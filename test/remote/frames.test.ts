@@ -20,7 +20,7 @@ function inPieces(bytes: Uint8Array, sizes: readonly number[]): Uint8Array[] {
   return pieces;
 }
 
-test('frames are the same again, however the line cuts their bytes', () => {
+test('frames are parsed the same, however the line cuts their bytes', () => {
   fc.assert(
     fc.property(
       fc.array(frame, { maxLength: 20 }),

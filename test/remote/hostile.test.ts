@@ -40,7 +40,7 @@ test.each([
   [FRAME.end, { failed: 'it' }, /failed: expected Failure, got "it"/],
   [FRAME.message, null, /message of command: expected object, got null/],
   [FRAME.message, { started: 'soon' }, /started: expected whole, got "soon"/],
-] as const)('R2: run() is lost at an answer that is none: %i %j', async (kind, body, why) => {
+] as const)('R2: run() is rejected when an answer is not valid: %i %j', async (kind, body, why) => {
   const far = await clientOf(() => [[kind, body]]);
   const error = await failureOf(far.run('true'));
   expect(error).toMatchObject({ name: 'WorkerLostError', started: 'unknown' });
@@ -78,7 +78,7 @@ test.each([
   [FRAME.end, {}, /end of execute: expected value, error, neverStarted, got {}/],
   [FRAME.message, { update: null }, /update: expected Result, got null/],
 ] as const)(
-  'R2: a call of a tool is lost at an answer that is none: %i %j',
+  'R2: a call of a tool is rejected when an answer is not valid: %i %j',
   async (kind, body, why) => {
     const far = await clientOf((op) => [op === 'tool' ? [FRAME.message, made] : [kind, body]]);
     const bash = await far.createBashTool({ contract: 'plain' });
@@ -88,7 +88,7 @@ test.each([
   },
 );
 
-test('R2: a far side that says no hello is told with why', async () => {
+test('R2: a hello that is not valid is an error with the reason', async () => {
   const [toFar, fromFar] = [new PassThrough(), new PassThrough()];
   fromFar.write(frameOf(FRAME.hello, 0, null));
   const link = new StreamLink(fromFar, toFar);
@@ -107,7 +107,7 @@ test.each([
   ['a message of null before it has started', null],
   ['a size that no terminal has', { do: 'resize', columns: -1, rows: 1e9 }],
   ['a size that is no number', { do: 'resize', columns: {}, rows: 'x' }],
-])('R3: a client ends no far side but its own by %s', async (_, message) => {
+])('R3: a client ends only its own connection by %s', async (_, message) => {
   const other = nodeClient();
   const client = nodeClient();
   for (const each of [other, client]) each.say(FRAME.hello, 0, { protocol: 1, version: '' });
@@ -119,7 +119,7 @@ test.each([
   await other.leave();
 });
 
-test('R3: a signal that there is not is sent to nobody', async () => {
+test('R3: an unknown signal is answered as not sent', async () => {
   const client = nodeClient();
   client.say(FRAME.hello, 0, { protocol: 1, version: '' });
   client.say(FRAME.open, 1, command);

@@ -118,7 +118,7 @@ describe.each([
     },
   );
 
-  test('passes over what it does not know, and answers a question of it', needs, async () => {
+  test('ignores unknown messages, and answers unknown questions', needs, async () => {
     const client = connect();
     const row = rowOf('message', 'look');
     client.say(FRAME.notice, 0, { anything: 1 });

@@ -47,7 +47,7 @@ test.each([
     /\(code 1\): \\x1b\]0;x\\x07$/,
   ],
 ] as const)(
-  'A far side that can’t be reached is told with the reason: %s',
+  'A far side that can’t be reached is an error with the reason: %s',
   async (_, options, why) => {
     expect(await whyNot(options)).toMatch(why);
   },
@@ -57,12 +57,12 @@ test('A NUL in the command of a far side is an error of input', async () => {
   expect(await failureOf(connect({ command: ['cat', 'a\0b'] }))).toBeInstanceOf(InputError);
 });
 
-test('A far side that speaks another language is told, and the process stays alive for that', async () => {
+test('A far side of another protocol is an error, and the process stays alive until it is told', async () => {
   const says = 'printf "\\0forkline-serve\\n"; echo garbage garbage; exec sleep 3';
   expect(await whyNot({ command: ['bash', '-c', says] })).toMatch(/can't be understood/);
 });
 
-test('Who has the pipes of a program that has ended is not waited for', async () => {
+test('Other processes with the pipes of an ended program are not waited for', async () => {
   const message = await whyNot({ command: behind(`${longSleep(181)} & exit 5`) });
   expect(message).toMatch(/bash ended \(code 5\)$/);
   const far = await connect({ command: behind(`${longSleep(181)} & exec "$@"`) });
@@ -73,7 +73,7 @@ test('Who has the pipes of a program that has ended is not waited for', async ()
   await eventually(() => expect(sleeping(181)).toEqual([]));
 });
 
-test('A terminal in between is told, by either side', async () => {
+test('Either side reports a terminal in between', async () => {
   const command = `script -qec ${quote(FAR_SIDE.map(quote).join(' '))} /dev/null`;
   expect(await whyNot({ command: ['bash', '-c', command] })).toMatch(
     /not a terminal.*leave out -t/,
@@ -84,7 +84,7 @@ test('A terminal in between is told, by either side', async () => {
   expect(await whyNot({ command: other })).toMatch(/there is a terminal in between/);
 });
 
-test('The loss of a far side is told with what its program has said of it', async () => {
+test('The error after the loss of a far side has what its program printed', async () => {
   const file = folder.file('pid');
   const script = `(echo $BASHPID >${quote(file)}; exec "$@"); echo connection reset >&2; exit 255`;
   const far = await connect({ command: behind(script) });

@@ -27,7 +27,7 @@ async function start() {
 }
 
 test.each(['drop', 'pause'] as const)(
-  '100 MB to a reader that takes its time makes nobody grow: %s',
+  '100 MB to a slow reader do not fill the memory of either side: %s',
   async (overflow) => {
     const { far, pid } = await start();
     const before = { far: residentBytes(pid), near: process.memoryUsage.rss() };

@@ -163,11 +163,11 @@ test(
 /** One character a byte. */
 const latin1 = (text: string) => Buffer.from(text).toString('latin1');
 
-test('what looks like a secret is the same list on both sides', () => {
+test('the list of names that look like secrets is the same on both sides', () => {
   expect(linesOf('secrets.txt')).toEqual([...SECRET_NAME_PATTERNS]);
 });
 
-test('what steers a shell is the same list on both sides', () => {
+test('the list of variables that steer a shell is the same on both sides', () => {
   const known = named.filter((name) => isShellVariable(name) && name !== 'BASH_FUNC_');
   expect(linesOf('shell-variables.txt').sort()).toEqual([...new Set(known)].sort());
 });

@@ -77,7 +77,7 @@ test(
 );
 
 test(
-  'that it has no tools is known from its greeting, and told with what to do',
+  'its greeting tells that it has no tools, and the error says what to do',
   where(FAR_BUILT),
   async () => {
     expect(far.hasTools).toBe(false);
@@ -115,7 +115,7 @@ test(
 );
 
 test(
-  'it runs where nothing else is: no Node, no C library, no shell',
+  'it runs on a machine without anything else: no Node, no C library, no shell',
   where(FAR_BUILT),
   async () => {
     const image = folder.file('image');
@@ -142,7 +142,7 @@ test.each([
   ],
   [hello(2), /^forkline-far: the client can't be understood: it speaks protocol 2, not 1\n$/],
   ['', /^$/],
-])('a client that says %j is left, and is told why', where(FAR_BUILT), (said, why) => {
+])('after %j the far side ends, and says why', where(FAR_BUILT), (said, why) => {
   const { stderr, status } = spawnSync(STATIC_FAR, SERVE.slice(1), {
     input: said,
     encoding: 'utf8',
@@ -151,7 +151,7 @@ test.each([
   expect(status).toBe(0);
 });
 
-test('it passes what is asked of it on other machines', where(FAR_BUILT), () => {
+test('it passes the checks that run on other machines', where(FAR_BUILT), () => {
   const asked = [join(root, 'test', 'environments', 'far.mjs'), STATIC_FAR];
   const said = execFileSync(process.execPath, asked, { encoding: 'utf8' }).trim().split('\n');
   expect(said.filter((line) => JSON.parse(line).ok !== true)).toEqual([]);

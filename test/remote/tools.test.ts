@@ -45,23 +45,20 @@ test.each([
   [{ takes: ['command', 'tool'] }, true],
   [{ takes: ['command'] }, false],
   [{ takes: [] }, false],
-])(
-  'of a far side that greets with %j is known whether it may have tools: %j',
-  async (more, has) => {
-    const there = await connect({ command: greeting(more) });
-    expect(there.hasTools).toBe(has);
-    const making = failureOf(there.createBashTool({ contract: 'plain' }));
-    if (!has) {
-      // It is not asked.
-      expect(await making).toMatchObject({
-        name: 'InputError',
-        message: expect.stringMatching(/^createBashTool: expected a far side with tools, got one/),
-      });
-    }
-    await there.dispose();
-    await making;
-  },
-);
+])('a greeting of %j tells whether the far side may have tools: %j', async (more, has) => {
+  const there = await connect({ command: greeting(more) });
+  expect(there.hasTools).toBe(has);
+  const making = failureOf(there.createBashTool({ contract: 'plain' }));
+  if (!has) {
+    // It is not asked.
+    expect(await making).toMatchObject({
+      name: 'InputError',
+      message: expect.stringMatching(/^createBashTool: expected a far side with tools, got one/),
+    });
+  }
+  await there.dispose();
+  await making;
+});
 
 test('whole outputs stay at the far side, and are read in parts', async () => {
   const bash = await far.createBashTool({ contract: 'workspace', cwd: folder.path });
@@ -100,7 +97,7 @@ test('H13: a call that is cancelled has its caller’s reason as the cause', asy
   await bash.dispose();
 });
 
-test('C4: an input that is null is told as such', async () => {
+test('C4: an input of null is reported as null', async () => {
   const bash = await far.createBashTool({ contract: 'session', cwd: folder.path });
   const error = await failureOf(bash.execute(null));
   expect(error).toMatchObject({ kind: 'input', message: 'input: expected an object, got null' });
@@ -202,7 +199,7 @@ test('functions and objects are refused by name, and have their place in a profi
   await own.dispose();
 });
 
-test('a client has so many calls and tools, and what is over that is not started', async () => {
+test('a client has a limit of calls and tools, and nothing beyond it is started', async () => {
   const limited = `
     const { serveStream } = await import(${JSON.stringify(new URL('../../dist/remote/index.js', import.meta.url).href)});
     await serveStream({ maxCalls: 2, maxSessions: 1, maxBytes: 100000 }).closed; process.exit();`;
@@ -225,7 +222,7 @@ test('a client has so many calls and tools, and what is over that is not started
   await own.dispose();
 });
 
-test('what is no client ends, and is told nothing', async () => {
+test("bytes that are no client's end the service, without an answer", async () => {
   const { toFar, service } = memoryLine();
   toFar.write('GET / HTTP/1.1\r\n\r\n');
   await service.closed;

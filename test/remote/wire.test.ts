@@ -79,7 +79,7 @@ test('messages of any size come whole and in order, calls beside each other', as
 
 const aWhile = () => new Promise((resolve) => setTimeout(resolve, 100));
 
-test('bytes that nobody takes stop at a window, and go on when they are taken', async () => {
+test('bytes that are not read stop at a window, and go on when they are read', async () => {
   const total = 5 * WINDOW;
   const sent: Call[] = [];
   const { near } = pair((call) => {
@@ -107,7 +107,7 @@ test('bytes that nobody takes stop at a window, and go on when they are taken', 
   });
 });
 
-test('messages and the end of a call do not wait for bytes that nobody takes', async () => {
+test('messages and the end of a call do not wait for bytes that are not read', async () => {
   const { near } = pair((call) => {
     call.sendData(Buffer.alloc(WINDOW + 5));
     call.events = { message: () => call.finish('all'), lost: () => {} };
@@ -132,7 +132,7 @@ test('messages and the end of a call do not wait for bytes that nobody takes', a
   expect({ heard, came }).toEqual({ heard: ['here'], came: WINDOW + 5 });
 });
 
-test('a call that is cancelled before it was sent is never heard of', async () => {
+test('a call that is cancelled before it was sent never reaches the far side', async () => {
   let opened = 0;
   const { near } = pair(() => {
     opened += 1;
@@ -159,7 +159,7 @@ test('a call that is cancelled while it is being sent is never begun', async () 
   expect(opened).toBe(0);
 });
 
-test('more than was granted ends the line, and every call is told', async () => {
+test('more bytes than were granted end the line, and every call is told', async () => {
   const [near, far] = linePair((length) => length);
   const closed: string[] = [];
   const lost: string[] = [];

@@ -50,7 +50,7 @@ test('a program with arguments runs without a shell, and text without any in one
   });
 });
 
-test('of a long output the end is kept, and the request says so', async () => {
+test('the end of a long output is kept, and the answer says so', async () => {
   const terminal = await create('seq 1000', { outputByteLimit: 9 });
   await terminal.waitForExit();
   expect(await terminal.currentOutput()).toMatchObject({ output: '999\n1000\n', truncated: true });
@@ -75,7 +75,7 @@ test('a terminal that is released is gone, and its command', async () => {
   expect(await failureOf(terminal.currentOutput())).toBeInstanceOf(Error);
 });
 
-test('what cannot be started is an error of the request', async () => {
+test('a command that cannot be started is an error of the request', async () => {
   expect(await failureOf(create('no-such-program', { args: ['-x'] }))).toBeInstanceOf(Error);
 });
 

@@ -166,7 +166,7 @@ test('bash_20250124 is one shell for all calls, until it is restarted', async ()
   ]);
 });
 
-test('what the shell of bash_20250124 started ends with it', async () => {
+test('processes of the shell of bash_20250124 end with it', async () => {
   const bash = createBash20250124({ cwd: folder.path, graceMs: 500 });
   await bash.run({ command: `${longSleep(88)} & true` });
   expect(sleeping(88)).toHaveLength(1);

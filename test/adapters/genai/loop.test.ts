@@ -99,7 +99,7 @@ test('an abort ends the command, and the loop', async () => {
   expect(sleeping(92)).toEqual([]);
 });
 
-test('a tool that there is not is told to the model', async () => {
+test('the model is told that a tool does not exist', async () => {
   const [part] = await toCallableTool(makeTool()).callTool([{ id: '1', name: 'nope', args: {} }]);
   expect(part?.functionResponse).toEqual({
     id: '1',

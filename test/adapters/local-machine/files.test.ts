@@ -147,7 +147,7 @@ describe.each(['descriptor', 'path'] as const)('with directories held by %s', (h
     await expect(files.remove('.', { recursive: true })).rejects.toThrow('itself stays');
   });
 
-  test('a named pipe keeps nobody waiting, and is no file', async () => {
+  test('a named pipe does not block, and is no file', async () => {
     execFileSync('mkfifo', [join(root, 'pipe')]);
     const files = await open();
     await expect(files.read('pipe')).rejects.toMatchObject({ kind: 'notFile' });
@@ -155,7 +155,7 @@ describe.each(['descriptor', 'path'] as const)('with directories held by %s', (h
     expect(await files.status('pipe')).toMatchObject({ type: 'other' });
   });
 
-  test('what is wrong is told by kind, in one line', async () => {
+  test('errors have a kind, and a message of one line', async () => {
     const files = await open();
     await files.write('d/f', Buffer.from('x'));
     await expect(files.read('nothing')).rejects.toMatchObject({
@@ -206,7 +206,7 @@ describe.each(['descriptor', 'path'] as const)('with directories held by %s', (h
   });
 });
 
-test('who replaces a directory by a symlink meanwhile gains nothing', async () => {
+test('replacing a directory by a symlink meanwhile leads nowhere', async () => {
   const files = await LocalFiles.open(root);
   expect(files.hold).toBe('descriptor');
   mkdirSync(join(root, 'd'));

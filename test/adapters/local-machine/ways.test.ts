@@ -37,7 +37,7 @@ function expectedAt(root: string, path: string): string | undefined {
   }
 }
 
-test('whatever links there are, what is read is what the kernel reads, or nothing', async () => {
+test('with any links, a read gives what the kernel reads, or nothing', async () => {
   const property = fc.asyncProperty(
     fc.array(link, { maxLength: 5 }),
     fc.array(asked, { minLength: 5, maxLength: 20 }),

@@ -93,7 +93,7 @@ test('a model reads what a command has printed, a failure, and what is wrong wit
   ]);
 });
 
-test('what is optional is strict and nullable, and null is as left out', async () => {
+test('an optional field is strict and nullable, and null counts as left out', async () => {
   const model = await converse(makeTool(), { command: 'echo hi', mode: null });
   expect(model.requests[0]?.tools).toMatchObject([
     {

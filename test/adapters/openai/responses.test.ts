@@ -115,7 +115,7 @@ test('a command whose time is up ends the call, with everything that it started'
   expect(sleeping(84)).toEqual([]);
 });
 
-test('of a long output the middle is left out, and a line says how much', async () => {
+test('the middle of a long output is left out, and a line says how much', async () => {
   const call = shellCall({ commands: ['seq 1000'], max_output_length: 20 });
   const { output } = await answerShellCall(makeShell(), call);
   expect(output[0]?.stdout).toMatch(
@@ -123,7 +123,7 @@ test('of a long output the middle is left out, and a line says how much', async 
   );
 });
 
-test('what cannot be started is told as a shell would, and the loop goes on', async () => {
+test('a command that cannot be started is reported as by a shell, and the loop goes on', async () => {
   const shell = makeShell();
   const told = async (action: object) =>
     JSON.parse((await answerShellCall(shell, localCall(action))).output);
@@ -149,7 +149,7 @@ test('an abort ends the command and is thrown', async () => {
   expect(sleeping(85)).toEqual([]);
 });
 
-test('what its commands left running is told, and ends with the shell', async () => {
+test('processes that commands left running are reported, and end with the shell', async () => {
   const shell = makeShell();
   const commands = [`${longSleep(86)} >/dev/null 2>&1 &`];
   const { output } = await answerShellCall(shell, shellCall({ commands }));

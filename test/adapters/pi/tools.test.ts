@@ -33,7 +33,7 @@ test('a tool comes with its companions, each with the schema that it has', () =>
   expect(makeBash()).toMatchObject({ executionMode: 'sequential', parameters: { type: 'object' } });
 });
 
-test('a call gives its text and its details, and what there is so far meanwhile', async () => {
+test('a call returns its text and details, and updates with the output so far', async () => {
   const updates: PiToolResult[] = [];
   const { content, details } = await makeBash().execute(
     'call',

@@ -26,7 +26,7 @@ async function textOf(stream: ReadableStream<Uint8Array> | null): Promise<string
 }
 
 describe('commands', () => {
-  test('a command says what it printed, apart, and how it ended', async () => {
+  test('a command returns its streams apart, and how it ended', async () => {
     const sandbox = await open();
     const command = 'echo out; echo err >&2; exit 3';
     expect(await sandbox.run({ command })).toEqual({
@@ -97,7 +97,7 @@ describe('processes', () => {
     expect(await process.wait()).toEqual({ exitCode: 0 });
   });
 
-  test('one that is killed is gone with all that it started, twice too', async () => {
+  test('a killed process is gone with all that it started, also when killed twice', async () => {
     const sandbox = await open();
     const sleep = longSleep(873);
     const process = await sandbox.spawn({ command: `trap '' TERM; (setsid ${sleep}) & wait` });
@@ -116,13 +116,13 @@ describe('processes', () => {
     await expect(Promise.resolve(process.wait())).rejects.toThrow('enough');
   });
 
-  test('one stream is read to its end while nobody reads the other', async () => {
+  test('one stream can be read to its end while the other is not read', async () => {
     const process = await (await open()).spawn({ command: 'seq 100000 >&2; echo done' });
     expect(await textOf(process.stdout)).toBe('done\n');
     expect((await textOf(process.stderr)).length).toBe(588_895);
   });
 
-  test('what nobody reads is not gathered without end: the command waits', async () => {
+  test('unread output is not kept without a limit: the command waits', async () => {
     const process = await (await open()).spawn({ command: 'head -c 30000000 /dev/zero' });
     const before = globalThis.process.memoryUsage().arrayBuffers;
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -154,7 +154,7 @@ describe('files', () => {
     expect(await sandbox.readBinaryFile({ path: 'bytes' })).toHaveLength(1_000_000);
   });
 
-  test('what is not there is null, and what cannot be is an error', async () => {
+  test('a missing file is null, and a path that is not valid is an error', async () => {
     const sandbox = await open();
     expect(await sandbox.readFile({ path: 'no' })).toBeNull();
     expect(await sandbox.readBinaryFile({ path: 'no/no' })).toBeNull();
@@ -173,7 +173,7 @@ describe('files', () => {
     }
   });
 
-  test('a link is told as one, and deleted itself', async () => {
+  test('a link is listed as a link, and itself deleted', async () => {
     const sandbox = await open();
     await sandbox.writeTextFile({ path: 'links/target', content: 'x' });
     symlinkSync('target', join(folder.path, 'links/link'));

@@ -83,7 +83,7 @@ test('files are written, read by lines, changed, found and removed', async () =>
   expect(existsSync(inRoot('d'))).toBe(false);
 });
 
-test('what is no text is bytes, by its name or by its content', async () => {
+test('a file that is no text, by its name or its content, is bytes', async () => {
   const backend = await open();
   await backend.write('p.png', Buffer.from([1, 2, 3]).toString('base64'));
   expect(await backend.read('p.png')).toEqual({
@@ -96,7 +96,7 @@ test('what is no text is bytes, by its name or by its content', async () => {
   });
 });
 
-test('files go in and out, and each says for itself what is wrong', async () => {
+test('files go in and out, and each has its own error', async () => {
   const backend = await open();
   symlinkSync('/etc', inRoot('etc'));
   const bytes = new Uint8Array([7]);

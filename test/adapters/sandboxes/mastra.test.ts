@@ -83,7 +83,7 @@ test('variables of the sandbox come to its commands, and those of a command over
   expect(stdout).toBe('machine sandbox command\n');
 });
 
-test('time and abort end all that a command started, and the end says which it was', async () => {
+test('a timeout and an abort end all that a command started, and the result tells which it was', async () => {
   const sandbox = await open();
   const command = `${longSleep(895)} & ${longSleep(895)}`;
   expect(await sandbox.executeCommand(command, [], { timeout: 200 })).toMatchObject({
@@ -100,7 +100,7 @@ test('time and abort end all that a command started, and the end says which it w
   expect(sleeping(895)).toEqual([]);
 });
 
-test('of a long output the end is kept where a limit is given, and what went is counted', async () => {
+test('the end of a long output is kept where a limit is given, and the rest is counted', async () => {
   const sandbox = await open();
   const options = { maxRetainedBytes: 10 };
   const { stdout, ...end } = await sandbox.executeCommand('seq 100000', [], options);

@@ -57,7 +57,7 @@ describe('commands', () => {
     );
   });
 
-  test('what goes on has a number, is written to and told of', async () => {
+  test('a command that goes on has a number, can be written to, and is reported', async () => {
     const session = await open();
     const { sessionId = 0 } = await session.exec({ cmd: 'cat; exit 5', yieldTimeMs: 50, ...quick });
     expect(await session.writeStdin({ sessionId, chars: 'hello\n' })).toContain(
@@ -98,7 +98,7 @@ describe('commands', () => {
     expect(existsSync(session.state.root)).toBe(false);
   });
 
-  test('of a long output the end is kept, and fitted into tokens', async () => {
+  test('the end of a long output is kept, and fitted into tokens', async () => {
     const session = await open();
     const cmd = 'head -c 5000000 /dev/zero | tr "\\0" x; echo end';
     const all = await session.exec({ cmd, ...quick });
@@ -159,7 +159,7 @@ describe('files', () => {
     }
   });
 
-  test('what a directory of this machine cannot have is refused before anything is made', async () => {
+  test('entries that this machine cannot have are refused before anything is made', async () => {
     const repository = { type: 'git_repo', repo: 'a/b' } as const;
     await expect(open({}, new Manifest({ entries: { r: repository } }))).rejects.toThrow(
       'r: the local machine has dir, file, local_file and local_dir entries',

@@ -4,7 +4,7 @@ import { PendingOutput } from '../../../src/adapters/sandboxes/openai-agents/pen
 
 const MOST_BYTES = 1024 * 1024;
 
-test('of what nobody has asked for yet at most 1 MiB is kept, its end, and the rest is counted', () => {
+test('the last 1 MiB of unread output is kept, and the rest is counted', () => {
   // Chunks of up to 3 MiB: a busy machine reads late and much.
   const chunk = fc.tuple(fc.constantFrom('x', 'é', '€', '😀'), fc.nat({ max: 786_432 }));
   fc.assert(
