@@ -1,3 +1,6 @@
+import { type Fields, fieldsOf, mismatchOfFields } from '../remote/for-fleet.js';
+import { isId, isSubject } from './subjects.js';
+
 /** Messages between workers and clients, as JSON; those on their lines are frames. */
 
 /** The description of a worker. */
@@ -36,6 +39,45 @@ export type Placed =
 
 /** A worker's notice on its lines: it is about to end, or has become crowded or no longer is. */
 export type WorkerNotice = { readonly draining: true } | { readonly isCrowded: boolean };
+
+const WORKER: Fields = fieldsOf<WorkerInfo>({
+  id: 'text',
+  name: 'text',
+  labels: 'object',
+  running: 'count',
+  sessions: 'count',
+  load: 'amount',
+  draining: 'flag',
+});
+
+/** Reads the description of a worker; `undefined`: it is none. */
+export function workerFrom(data: Uint8Array): WorkerInfo | undefined {
+  const worker = fromJson(data) as WorkerInfo;
+  return hasFields(WORKER, worker) && isId(worker.id) ? worker : undefined;
+}
+
+/** Reads a client's search; `undefined`: it is none. */
+export function placeFrom(
+  data: Uint8Array,
+): (Omit<PlaceRequest, 'leaseMs'> & { readonly leaseMs?: unknown }) | undefined {
+  const place = fromJson(data) as PlaceRequest;
+  const isWhole = hasFields({ client: 'text', line: 'text', to: 'text' }, place);
+  return isWhole && isId(place.client) && isId(place.line) && isSubject(place.to)
+    ? place
+    : undefined;
+}
+
+/** Reads a worker's answer; `undefined`: it is none. */
+export function placedFrom(data: Uint8Array): Placed | undefined {
+  const placed = fromJson(data) as Placed;
+  if (hasFields({ busy: 'true' }, placed)) return placed;
+  const isPlace = hasFields({ worker: 'text', line: 'text' }, placed) && 'worker' in placed;
+  return isPlace && isId(placed.worker) && isId(placed.line) ? placed : undefined;
+}
+
+function hasFields(fields: Fields, value: unknown): boolean {
+  return mismatchOfFields({}, fields, value) === undefined;
+}
 
 export function toJson(value: unknown): Uint8Array {
   return Buffer.from(JSON.stringify(value));

@@ -3,12 +3,12 @@ import type { Broker } from './line/broker.js';
 import { BrokerLink, type Lease } from './line/broker-link.js';
 import { encodePacket } from './line/packet.js';
 import {
-  fromJson,
-  type Placed,
   type PlaceRequest,
+  placedFrom,
   toJson,
   type WorkerInfo,
   type WorkerNotice,
+  workerFrom,
 } from './messages.js';
 import { lastToken, newId, type Subjects } from './subjects.js';
 
@@ -114,7 +114,7 @@ export class Placement {
     await this.#reachBroker();
     const answers = await this.#broker.askAll(who, new Uint8Array(), ANSWER_MS, STALL_MS);
     if (answers === 'silence') throw unreachable();
-    return answers.flatMap((data) => (fromJson(data) as WorkerInfo | undefined) ?? []);
+    return answers.flatMap((data) => workerFrom(data) ?? []);
   }
 
   async dispose(): Promise<void> {
@@ -155,7 +155,7 @@ export class Placement {
   }
 
   /** Asks one worker for room; offers a line in case there is none. */
-  async #ask(subject: string): Promise<FoundWorker | 'nobody' | 'silence' | 'busy'> {
+  async #ask(subject: string, attempts = 3): Promise<FoundWorker | 'nobody' | 'silence' | 'busy'> {
     const line = newId();
     const to = `${this.#inbox}.${line}`;
     const place: PlaceRequest = { client: this.#id, line, to, leaseMs: this.#lease.leaseMs };
@@ -164,7 +164,8 @@ export class Placement {
     const early = this.#offers.get(line) ?? [];
     this.#offers.delete(line);
     if (answer === 'nobody' || answer === 'silence') return answer;
-    const placed = fromJson(answer) as Placed;
+    const placed = placedFrom(answer);
+    if (placed === undefined) return 'silence';
     if ('busy' in placed) return 'busy';
     const { worker } = placed;
     if (placed.line === line) return this.#open(worker, line, early);
@@ -172,7 +173,7 @@ export class Placement {
     if (known !== undefined) return this.#use(known);
     // This side has given up the line and the worker has not: now the worker does.
     this.#broker.publish(`${this.#subjects.worker(worker)}.${placed.line}`, LEAVE);
-    return this.#ask(this.#subjects.worker(worker));
+    return attempts > 1 ? this.#ask(this.#subjects.worker(worker), attempts - 1) : 'silence';
   }
 
   async #open(worker: string, name: string, early: readonly Uint8Array[]): Promise<FoundWorker> {

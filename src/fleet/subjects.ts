@@ -16,6 +16,18 @@ export function newId(): string {
   return randomBytes(16).toString('hex');
 }
 
+/** Returns whether a value is an id as {@link newId} makes it, and so safe as a word of a subject. */
+export function isId(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{32}$/.test(value);
+}
+
+/** Returns whether a value is a subject to publish on: words without blanks and wildcards. */
+export function isSubject(value: unknown): value is string {
+  return (
+    typeof value === 'string' && value.length <= 1000 && /^[^\s.*>]+(\.[^\s.*>]+)*$/.test(value)
+  );
+}
+
 /**
  * Returns the subjects of a pool.
  *

@@ -21,14 +21,7 @@ import { settlesWithin } from '../support/timing.js';
 import { Broker, type Heard } from './line/broker.js';
 import { BrokerLink } from './line/broker-link.js';
 import { BROKER_OPTION_NAMES, type BrokerOptions } from './line/broker-options.js';
-import {
-  fromJson,
-  type Placed,
-  type PlaceRequest,
-  toJson,
-  type WorkerInfo,
-  type WorkerNotice,
-} from './messages.js';
+import { type Placed, placeFrom, toJson, type WorkerInfo, type WorkerNotice } from './messages.js';
 import { lastToken, newId, type Subjects, subjectsOf } from './subjects.js';
 
 /** Options of a worker. Times in milliseconds. */
@@ -228,9 +221,9 @@ class Worker implements WorkerService {
 
   /** Answers a client that looks for a worker. */
   #place({ data, answer }: Heard): void {
-    const place = fromJson(data) as Partial<PlaceRequest> | undefined;
-    const { client, line, to, leaseMs } = place ?? {};
-    if (answer === undefined || !isId(client) || !isId(line) || typeof to !== 'string') return;
+    const place = placeFrom(data);
+    if (answer === undefined || place === undefined) return;
+    const { client, line, to, leaseMs } = place;
     if (this.#isDraining || this.#running >= this.#settings.capacity) {
       answer(toJson({ busy: true } satisfies Placed));
       return;
@@ -276,10 +269,6 @@ class Worker implements WorkerService {
 
 /** The share of its capacity beyond which a worker is crowded. */
 const CROWD = 0.5;
-
-function isId(id: unknown): id is string {
-  return typeof id === 'string' && /^[0-9a-f]{32}$/.test(id);
-}
 
 function leaseOf(leaseMs: unknown): number {
   const [least, most] = LEASE_RANGE;
