@@ -51,14 +51,14 @@ export const OPTIONS = {
     default: 'none',
     unit: 'ms',
     becomes: ['timeoutMs'],
-    says: 'from the start',
+    says: 'the time limit, counted from the start',
   },
   graceMs: {
     check: (value) => checkTime('graceMs', value, 0),
     default: '5000',
     unit: 'ms',
     becomes: ['graceMs'],
-    says: 'from SIGTERM to SIGKILL',
+    says: 'the time from SIGTERM to SIGKILL',
   },
   signal: {
     check(value) {
@@ -66,7 +66,7 @@ export const OPTIONS = {
     },
     default: '',
     becomes: [],
-    says: 'an `AbortSignal`; the promise settles once the command is gone',
+    says: 'an `AbortSignal` that cancels the command; the promise settles once the command is gone',
   },
   streams: {
     check: (value) => checkOneOf('streams', ['merged', 'separate'], value),
@@ -79,26 +79,26 @@ export const OPTIONS = {
     default: '131072',
     unit: 'bytes',
     becomes: ['headBytes'],
-    says: 'kept from the start of each stream',
+    says: 'kept of the beginning of each stream',
   },
   tailBytes: {
     check: (value) => checkSize('tailBytes', value),
     default: '131072',
     unit: 'bytes',
     becomes: ['tailBytes'],
-    says: 'kept from the end of each stream',
+    says: 'kept of the end of each stream',
   },
   spill: {
     check: checkSpill,
     default: '',
     becomes: ['spillPath', 'spillMaxBytes', 'spillAfterBytes'],
-    says: 'a file (or `{ path, maxBytes, afterBytes }`) for every byte; with `afterBytes`, made only once a stream is longer than that or than what is kept; [no link](security.md#files)',
+    says: 'a file (or `{ path, maxBytes, afterBytes }`) for every byte; with `afterBytes`, made only once a stream is longer than that or than what is kept; must be [no link](security.md#files)',
   },
   encoding: {
     check: (value) => void encodingOf(value),
     default: "`'utf-8'`",
     becomes: ['encoding'],
-    says: 'the encoding of its output, by a label of `TextDecoder`: see [below](#output-as-text)',
+    says: "the encoding of the command's output, by a label of `TextDecoder`: see [below](#output-as-text)",
   },
   input: {
     check: (value) => checkData('input', value),
@@ -110,7 +110,7 @@ export const OPTIONS = {
     check: (value) => void terminalSize(value),
     default: '`false`',
     becomes: ['terminal'],
-    says: 'run it [on a terminal](#on-a-terminal): `true`, or `{ columns, rows }`',
+    says: 'run the command [on a terminal](#on-a-terminal): `true`, or `{ columns, rows }`',
   },
   onOutput: {
     check(value) {
@@ -118,7 +118,7 @@ export const OPTIONS = {
     },
     default: '',
     becomes: ['listen'],
-    says: 'called with new text, 50 ms or 64 KiB apart, in the async context of the call; of output that is faster than its listener, `droppedBytes` are left out before the text',
+    says: 'called with new text, at most every 50 ms or 64 KiB, in the async context of the call; when output comes faster than the listener takes it, `droppedBytes` says how much is left out before the text',
   },
   owner: {
     check(value) {
@@ -126,7 +126,7 @@ export const OPTIONS = {
     },
     default: 'the host',
     becomes: [],
-    says: 'ends what is left',
+    says: 'ends what the command leaves running',
   },
   shell: {
     check: checkShell,
@@ -138,7 +138,7 @@ export const OPTIONS = {
     check: (value) => checkSwitch('followDirectory', value),
     default: '`false`',
     becomes: ['follow'],
-    says: 'tell in `directory` where the shell was at its end, however it ended; see [session.md](session.md#the-directory) for its limits',
+    says: 'return in `directory` where the shell was at its end, however it ended; see [session.md](session.md#the-directory) for its limits',
   },
   priority: {
     check: (value) => checkOneOf('priority', ['low', 'normal'], value),
@@ -156,19 +156,19 @@ export const OPTIONS = {
     check: (value) => void readSandbox(value),
     default: "`'danger-full-access'`",
     becomes: ['sandbox', 'directory', 'environment'],
-    says: "`'read-only'`, `'workspace-write'` or a policy: what it may write to, read and reach, [enforced by the kernel](sandbox.md)",
+    says: "`'read-only'`, `'workspace-write'` or a policy: what the command may write to, read and reach, [enforced by the kernel](sandbox.md)",
   },
   onDenied: {
     check: checkOnDenied,
     default: '',
     becomes: [],
-    says: 'asked when the sandbox has denied something: it may have the command [run again with more](sandbox.md#asking-and-running-again)',
+    says: 'called when the sandbox has denied something: it may have the command [run again with more rights](sandbox.md#asking-and-running-again)',
   },
   limits: {
     check: (value) => void readLimits(value as CommandOptions['limits']),
     default: "the host's",
     becomes: ['groups', 'isSacrificed', 'cpuSeconds'],
-    says: '`{ memoryBytes, processes, cpuSeconds }`: [what it may take](sandbox.md#limits), with all that it starts',
+    says: '`{ memoryBytes, processes, cpuSeconds }`: [how much the command may take](sandbox.md#limits), with all that it starts',
   },
   env: {
     check(value) {
@@ -177,7 +177,7 @@ export const OPTIONS = {
     },
     default: '',
     becomes: ['environment'],
-    says: 'over the inherited variables; `undefined` removes one',
+    says: 'variables set on top of the inherited ones; `undefined` removes one',
   },
   inheritEnv: {
     check: checkInherit,
