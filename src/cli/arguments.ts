@@ -92,7 +92,7 @@ export type SecretDomains = Readonly<Record<string, readonly string[]>>;
  * Returns the option `--secret`. It takes the name of a variable, since all users can read arguments.
  */
 export function secretOption(): Option {
-  const about = 'a variable of yours that commands use for these domains and can not read';
+  const about = 'a variable of yours that commands can use for these domains, but not read';
   return new Option('--secret <name=domain,...>', about).argParser(collectSecret);
 }
 
@@ -114,12 +114,12 @@ export function sandboxOf(
 ): SandboxOption | undefined {
   if (given === undefined) return mode;
   if (mode === undefined || mode === 'danger-full-access') {
-    throw new InputError('--secret: expected --sandbox read-only or workspace-write beside it');
+    throw new InputError('--secret: expected together with --sandbox read-only or workspace-write');
   }
   const secrets = Object.entries(given).map(([name, domains]) => {
     const value = process.env[name];
     if (value !== undefined) return [name, { value, domains }] as const;
-    throw new InputError(`--secret ${name}: expected its value as the variable ${name}, got none`);
+    throw new InputError(`--secret ${name}: the environment variable ${name} is not set`);
   });
   return { mode, secrets: Object.fromEntries(secrets) };
 }

@@ -29,10 +29,10 @@ const SECRETS = {
 /** Returns the options of commands that use a broker. */
 export function brokerOptions(): Option[] {
   return [
-    new Option('--pool <name>', 'workers and clients that belong together'),
+    new Option('--pool <name>', 'the name of workers and clients that belong together'),
     new Option('--creds <file>', 'credentials for the broker, as nsc writes them'),
-    new Option('--tls-ca <file>', "certificates that the broker's may come from"),
-    new Option('--tls-cert <file>', 'a certificate for the broker'),
+    new Option('--tls-ca <file>', "authorities for the broker's certificate"),
+    new Option('--tls-cert <file>', 'a certificate of this side, for the broker'),
     new Option('--tls-key <file>', 'its key'),
   ];
 }

@@ -56,43 +56,39 @@ const TOKEN_VARIABLE = 'FORKLINE_MCP_TOKEN';
 
 /** Makes `forkline mcp`: serves the shell tool of a contract by MCP. */
 export function mcpCommand(): Command {
-  const contract = new Option('--contract <name>', 'how the tool is described and answers');
-  const inherit = new Option('--inherit-env <what>', "what commands get of the server's variables");
+  const contract = new Option('--contract <name>', 'the contract of the tool');
+  const inherit = new Option('--inherit-env <what>', 'variables that commands inherit');
   const command = new Command('mcp')
     .description('Serve the shell tool to an MCP client, on standard input and output')
     .addOption(contract.choices(CONTRACT_NAMES).default(DEFAULT_CONTRACT))
-    .option('--cwd <directory>', 'run commands there; default: where it was started')
-    .option(
-      '--timeout <seconds>',
-      'end a command that asks for no timeout after this',
-      parseSeconds,
-    )
+    .option('--cwd <directory>', 'where commands run; default: the current directory')
+    .option('--timeout <seconds>', 'the timeout of calls that ask for none', parseSeconds)
     .option('--env <name=value>', 'set a variable for commands; may be repeated', collectVariable)
     .addOption(inherit.choices(['scrubbed', 'all', 'none']))
     .addOption(sandboxOption())
     .addOption(secretOption())
     .option(
       '--options <json>',
-      'options of the contract, such as {"async": true}; those above go before them',
+      'options of the contract, such as {"async": true}; the options above override them',
       parseOptions,
       {},
     )
-    .option('--no-structured', 'answer with text alone, whoever the client is')
+    .option('--no-structured', 'answer every client with text alone')
     .option('--log <file>', 'append calls and their outcomes to a file, as lines of JSON')
     .option('--http [port]', 'serve clients on a port of 127.0.0.1 instead', parsePort)
     .addOption(
       new Option(
         '--token <token>',
-        'what clients must know, with --http; random if none is given',
+        'the token that clients must send, with --http; default: a random one',
       ).env(TOKEN_VARIABLE),
     )
     .option(
       '--idle <seconds>',
-      'take a silent client for gone after this, with --http',
+      'the time after which a silent client counts as gone, with --http',
       parseSeconds,
     )
     .option('--fleet <url>', 'run commands on the workers of a pool, over a NATS broker')
-    .option('--label <name=value>', 'what a worker must have, with --fleet', collectVariable);
+    .option('--label <name=value>', 'a label of the worker, with --fleet', collectVariable);
   for (const option of brokerOptions()) command.addOption(option);
   return command.action(async (flags: McpFlags) => {
     checkBeside(command, 'http', ['token', 'idle'], 'for a server on a port');

@@ -63,7 +63,7 @@ function describeEnd(
     case 'signaled':
       return outcome.signal === endedBy ? undefined : `ended by ${outcome.signal}`;
     case 'unknown':
-      return 'ended, and nobody can say how';
+      return 'ended in a way that is not known';
     case 'timedOut': {
       const forced = outcome.forced ? ', SIGKILL was needed' : '';
       return `timed out after ${outcome.timeoutMs / 1000} seconds${forced}`;

@@ -34,13 +34,13 @@ export function schemaCommand(): Command {
         .makeOptionMandatory(),
     )
     .addOption(
-      new Option('--format <name>', 'for one API, an array; otherwise an object of all').choices(
+      new Option('--format <name>', 'one API, as an array; default: an object of all').choices(
         TOOL_FORMAT_NAMES,
       ),
     )
     .option(
       '--options <json>',
-      'options of the contract that show in the definitions, such as {"cwd": "/srv/project"}',
+      'options of the contract that change the definitions, such as {"cwd": "/srv/project"}',
       parseOptions,
       {},
     )

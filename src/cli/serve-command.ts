@@ -35,10 +35,10 @@ export function serveCommand(): Command {
     )
     .option('--nats <url>', 'serve the clients of a pool over a NATS broker')
     .option('--profiles <file>', 'a module that exports `profiles`: options of tools, by name')
-    .option('--name <name>', "what this worker is called, with --nats; default: the machine's")
-    .option('--label <name=value>', 'what clients may ask for; may be repeated', collectVariable)
-    .option('--capacity <calls>', 'calls that it has under way at most, of all clients', parseCount)
-    .option('--drain <seconds>', 'how long SIGTERM lets what runs go on', parseSeconds, DRAIN_MS);
+    .option('--name <name>', "the worker's name, with --nats; default: the machine's")
+    .option('--label <name=value>', 'a label for clients; may be repeated', collectVariable)
+    .option('--capacity <calls>', 'the most calls that it runs at once, of all clients', parseCount)
+    .option('--drain <seconds>', 'the time for commands after SIGTERM', parseSeconds, DRAIN_MS);
   for (const option of brokerOptions()) command.addOption(option);
   return command.action(async (flags: ServeFlags) => {
     if (!flags.stdio && flags.nats === undefined) {

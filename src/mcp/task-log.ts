@@ -45,7 +45,7 @@ function lineOf(news: TaskNews): string {
         ? `its command has ended${howOf(news)}`
         : `its command has ended${howOf(news)}, and ${news.running} of its processes still run`;
     case 'gone':
-      return 'nothing of it runs any more';
+      return 'none of its processes runs any more';
     case 'lost':
       return `lost: ${news.reason}`;
   }

@@ -93,7 +93,7 @@ export class CommandSubject implements TaskSubject, CommandFollower {
     }
     this.#become({ kind: 'left', receipt, endedAt });
     this.#gone.then((known) => {
-      const reason = 'the process that kept count of its processes was killed';
+      const reason = 'the process that counts its processes was killed';
       this.#become(known ? { kind: 'ended', receipt, endedAt } : { kind: 'lost', reason });
     });
   }

@@ -12,7 +12,7 @@ export class TaskLimitError extends Error {
   constructor(maxRunning: number, running: readonly string[]) {
     const ids = newestOf(running);
     super(
-      `Too many commands in the background: ${maxRunning} run, and no more may. This one was ` +
+      `Too many commands in the background: ${maxRunning} run, which is the most. This one was ` +
         `not run. Wait for one or end one${ids === '' ? '' : `: ${ids}`}`,
     );
     this.maxRunning = maxRunning;

@@ -83,7 +83,7 @@ export class TaskEvents {
 
   /** A failed look must not end the host; a wait for the task reports the error to its caller. */
   readonly #failed = (error: unknown): void => {
-    warnHost(`a task can't be looked at any more: ${describeThrown(error)}`);
+    warnHost(`a task can't be watched any more: ${describeThrown(error)}`);
     this.stop();
   };
 

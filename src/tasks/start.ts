@@ -28,7 +28,7 @@ export type TaskOptions = OptionsOf<'task'> & {
 
 const NAMES: OptionNames<TaskOptions> = { ...namesOf('task'), stdin: true, label: true };
 const MISTAKES = {
-  onOutput: 'a task is followed by read(), wait() and onEvent',
+  onOutput: 'follow the task by read(), wait() or onEvent',
   input: "start it with stdin: 'pipe', and write()",
   followDirectory: 'a task has no directory that is told; print it by the command',
   onDenied: 'look at the denials of its receipt, and start it again yourself',

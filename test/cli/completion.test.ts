@@ -102,7 +102,7 @@ test('fish completes commands, options and their values, and says what they are'
     "schema\tPrint the definitions of a contract's tools as JSON, for model APIs\n",
   );
   expect(offeredFor('forkline schema --contract ses')).toMatch(/^session\b.*\n$/);
-  expect(offeredFor('forkline run --max')).toMatch(/^--max-output\tprint the first/);
+  expect(offeredFor('forkline run --max')).toMatch(/^--max-output\tprint at most/);
   expect(offeredFor('forkline completion ').split('\n').sort()).toEqual([
     '',
     'bash',

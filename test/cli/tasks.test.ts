@@ -72,7 +72,7 @@ test('Ctrl-C goes to the command, and Ctrl-\\ leaves it to itself', async () => 
   const { code, stderr } = await end;
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: `forkline: it goes on; forkline attach ${id} shows it again\n`,
+    stderr: `forkline: the task goes on; forkline attach ${id} shows it again\n`,
   });
   expect((await follow(id)).state.kind).toBe('running');
   expect((await cli('attach', '--end', id)).code).toBe(0);
@@ -84,14 +84,14 @@ test('a task that leaves processes is reported, and a lost one', async () => {
   const shown = await cli('attach', id);
   expect({ code: shown.code, stderr: shown.stderr }).toEqual({
     code: 2,
-    stderr: 'forkline: it has ended, and of its processes 1 still run; --end ends them\n',
+    stderr: 'forkline: the command has ended, and 1 of its processes still run; --end ends them\n',
   });
   expect((await cli('tasks')).stdout.toString()).toMatch(/exited 2, processes left/);
   expect((await cli('attach', id, '--end')).code).toBe(0);
   const unknown = await cli('attach', 'nosuch');
   expect({ code: unknown.code, stderr: unknown.stderr }).toEqual({
     code: 2,
-    stderr: 'forkline: id: expected that of a detached task, got "nosuch"\n',
+    stderr: 'forkline: id: expected the id of a detached task, got "nosuch"\n',
   });
 });
 

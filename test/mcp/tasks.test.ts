@@ -43,7 +43,7 @@ test('events of tasks come as messages of the log', async () => {
   await server.request('tools/call', { name: 'kill_task', arguments: { task_id: id } });
   await eventually(() =>
     expect(told().at(-1)).toMatchObject({
-      news: ['its command has ended: cancelled', 'nothing of it runs any more'],
+      news: ['its command has ended: cancelled', 'none of its processes runs any more'],
     }),
   );
 });

@@ -22,14 +22,17 @@ describe('forkline run --secret', () => {
   });
 
   test.each([
-    [['--secret', 'SOME_SECRET=a'], 'expected --sandbox read-only or workspace-write beside it'],
+    [
+      ['--secret', 'SOME_SECRET=a'],
+      'expected together with --sandbox read-only or workspace-write',
+    ],
     [
       ['--sandbox', 'danger-full-access', '--secret', 'SOME_SECRET=a'],
-      'expected --sandbox read-only or workspace-write beside it',
+      'expected together with --sandbox read-only or workspace-write',
     ],
     [
       ['--sandbox', 'read-only', '--secret', 'NO_SUCH=example.com'],
-      '--secret NO_SUCH: expected its value as the variable NO_SUCH, got none',
+      '--secret NO_SUCH: the environment variable NO_SUCH is not set',
     ],
     [
       ['--sandbox', 'read-only', '--secret', 'SOME_SECRET=https://a'],

@@ -110,7 +110,7 @@ test('for output beyond the quota the receipt says how much is missing', async (
 test('a write or a signal that fails is reported', async () => {
   const deaf = await tasks.start(longSleep(353));
   expect(String(await failureOf(deaf.write(Buffer.from('x'))))).toBe(
-    'InputError: data: expected nothing, this task was started without an input',
+    "InputError: data: expected a task that was started with stdin: 'pipe'",
   );
   expect(String(await failureOf(deaf.signal('SIGNONE' as NodeJS.Signals)))).toMatch(
     /^InputError: signal: expected the name of a signal/,
@@ -124,7 +124,7 @@ test('a write or a signal that fails is reported', async () => {
   await eventually(async () => expect(await printedBy(closed)).toBe('on\n'));
   expect(await failureOf(closed.write(Buffer.from('x')))).toMatchObject({ code: 'EPIPE' });
   expect(String(await failureOf(follow('nosuch')))).toBe(
-    'InputError: id: expected that of a detached task, got "nosuch"',
+    'InputError: id: expected the id of a detached task, got "nosuch"',
   );
 });
 

@@ -54,7 +54,7 @@ test('a task whose keeper was killed is lost, and its own process can still be e
   const keeper = parentOf(pid);
   await orphan(subject);
   await untilState(subject, 'lost');
-  const reason = `process ${keeper}, which kept it, was killed; its own process, ${pid}, still runs`;
+  const reason = `its keeper, process ${keeper}, was killed; the command's process, ${pid}, still runs`;
   expect(subject.state).toEqual({ kind: 'lost', reason });
   expect(await subject.members()).toBeUndefined();
   expect((await follow(subject.id)).state).toEqual({ kind: 'lost', reason });
@@ -63,7 +63,7 @@ test('a task whose keeper was killed is lost, and its own process can still be e
   await eventually(() => expect(sleeping(360)).toEqual([]));
   expect(subject.state).toEqual({
     kind: 'lost',
-    reason: `process ${keeper}, which kept it, was killed; its own process has ended since`,
+    reason: `its keeper, process ${keeper}, was killed; the command's process has ended since`,
   });
 });
 
@@ -79,7 +79,7 @@ test('a task whose keeper was killed after its end has a receipt, which says tha
       receipt: {
         outcome: { kind: 'exited', exitCode: 5 },
         background: [],
-        troubles: [expect.stringMatching(/nobody can tell/)],
+        troubles: [expect.stringMatching(/still run is not known/)],
       },
     }),
   );
@@ -113,7 +113,7 @@ test('after a reboot a running task is lost, and an ended one is ended', async (
   const found = await follow(running.id);
   expect(found.state).toEqual({
     kind: 'lost',
-    reason: 'the machine was started anew while it ran',
+    reason: 'the machine was restarted while it ran',
   });
   await found.end(0);
   expect(lives(pid)).toBe(true);

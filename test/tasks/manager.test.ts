@@ -31,7 +31,7 @@ test('no more tasks run than allowed; one that has ended makes room', async () =
   const tasks = works.map((work) => manager.add(work));
   expect(() => manager.add(workOf('c'))).toThrow(TaskLimitError);
   expect(() => manager.checkRoom()).toThrow(
-    'Too many commands in the background: 2 run, and no more may. This one was not run. ' +
+    'Too many commands in the background: 2 run, which is the most. This one was not run. ' +
       'Wait for one or end one: bg_1, bg_2',
   );
   works[0]?.end(done);

@@ -18,7 +18,7 @@ const SCRIPTS: Readonly<Record<Shell, (program: OfferedCommand) => string>> = {
  */
 export function completionCommand(): Command {
   return new Command('completion')
-    .description('Print what makes a shell complete the words of forkline')
+    .description('Print a script that makes a shell complete the words of forkline')
     .addArgument(new Argument('<shell>', 'which shell').choices(Object.keys(SCRIPTS)))
     .action(async (shell: Shell, _flags: object, command: Command) => {
       expectOutputErrors();

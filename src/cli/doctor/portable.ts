@@ -9,7 +9,7 @@ const LIMITS: readonly (readonly [name: string, found: string, cost: string])[] 
   [
     'leftovers',
     'looked for in the process group of a command',
-    'a daemon that has left it is neither named nor ended',
+    'a daemon that has left the group is neither named nor ended',
   ],
   ['detached tasks', 'none', 'no command can outlive its host; `modes` has no background mode'],
   ['persistent shell', 'none', '`session` starts a bash for each call'],
@@ -21,7 +21,7 @@ const LIMITS: readonly (readonly [name: string, found: string, cost: string])[] 
 export function portableEngine(): Finding[] {
   const found = `portable, forkline ${packageVersion()}`;
   return [
-    limited('engine', found, 'less is promised than by the native one: see docs/portable.md'),
+    limited('engine', found, 'it promises less than the native one: see docs/portable.md'),
     ...LIMITS.map((limit) => limited(...limit)),
     terminals(),
   ];

@@ -17,7 +17,7 @@ export async function sandboxTrial(): Promise<Finding> {
     const cost =
       typeof weaker === 'string'
         ? 'no command can run in a sandbox'
-        : "a sandbox has to say `require: 'landlock'`, which keeps out less";
+        : "a sandbox needs `require: 'landlock'`, which enforces less";
     return limited(name, messageOf(error), cost);
   }
 }

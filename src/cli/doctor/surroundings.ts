@@ -35,7 +35,7 @@ function node(): Finding {
 function proc(): Finding {
   if (existsSync('/proc/self/stat')) return fine('/proc', 'mounted');
   const cost =
-    'what commands leave running can be ended by its process group alone, and not be named';
+    'processes that commands leave running can be ended only by their process group, and not be named';
   return limited('/proc', 'not mounted', cost);
 }
 
@@ -44,14 +44,14 @@ function otherUsers(): Finding {
   if (!existsSync('/proc/self/stat')) return limited(name, UNSEEN, 'as above');
   const isHidden = !existsSync('/proc/1/stat') || readQuietly('/proc/1/stat') === undefined;
   if (!isHidden) return fine(name, 'their processes can be seen');
-  const cost = 'what runs as another user, by sudo for instance, can escape the end of its command';
+  const cost = 'processes of other users, as by sudo, can escape the end of their command';
   return limited(name, 'their processes are hidden (hidepid)', cost);
 }
 
 function seccomp(): Finding {
   const status = readQuietly('/proc/self/status');
   if (status === undefined) {
-    return limited('seccomp', UNSEEN, 'what is denied here shows when it fails');
+    return limited('seccomp', UNSEEN, 'denied system calls show only when they fail');
   }
   const filtered = /^Seccomp:\s*2$/m.test(status);
   const found = filtered ? 'a filter is active' : 'no filter';
@@ -63,7 +63,7 @@ function descriptors(): Finding {
   const limits = readQuietly('/proc/self/limits');
   const [, soft] = /^Max open files\s+(\S+)/m.exec(limits ?? '') ?? [];
   if (soft === undefined) {
-    return limited('descriptors', UNSEEN, 'how few there are shows when there are none left');
+    return limited('descriptors', UNSEEN, 'a low limit shows only when no descriptor is left');
   }
   if (soft === 'unlimited' || Number(soft) >= FEW_DESCRIPTORS) return fine('descriptors', soft);
   const cost = 'few commands can run at a time; `ulimit -n 1024` allows for more';

@@ -44,13 +44,13 @@ function ranCommand(result: RunResult, durationMs: number): Finding {
   if (result.outcome.kind !== 'exited' || kept === undefined) {
     return failed(
       'commands',
-      `one ended as ${result.outcome.kind}`,
+      `a test command ended as ${result.outcome.kind}`,
       'commands do not end as usual',
     );
   }
   const version = kept.text.trim();
   if (version === '') {
-    return limited('commands', `one ran in ${ms} ms, by sh`, 'without bash, its syntax is missing');
+    return limited('commands', `one ran in ${ms} ms, by sh`, 'without bash, only sh syntax works');
   }
   return fine('commands', `one ran in ${ms} ms, by bash ${version}`);
 }
@@ -61,7 +61,7 @@ function addon(): Finding {
   const path = loaded.find((name) => /\.node$/.test(name));
   const version = `forkline ${packageVersion()}`;
   if (path !== undefined) return fine('addon', `${version}, ${path}`);
-  return failed('addon', `${version}, none loaded`, 'nothing can be started');
+  return failed('addon', `${version}, none loaded`, 'no command can be started');
 }
 
 /**
@@ -73,7 +73,7 @@ function processHandles(): Finding[] {
   if (links.length === 0 || links.includes(undefined)) return [];
   if (links.flat().some((link) => link?.includes('pidfd'))) return [fine('pidfd', 'in use')];
   const cost =
-    'processes are signalled by number: another one that gets it at that very moment is hit';
+    'processes are signalled by id: another one that gets the id at that very moment is hit';
   return [limited('pidfd', 'denied here, or an older kernel', cost)];
 }
 

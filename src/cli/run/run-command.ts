@@ -22,24 +22,24 @@ export function runCommand(): Command {
     .usage("[options] 'COMMAND' | [options] -- PROGRAM [ARGUMENT...]")
     .argument('<command...>', 'text of the command, one argument; or, after --, its words')
     .option('--timeout <seconds>', 'end the command after this time; exit code 124', parseSeconds)
-    .option('--cwd <directory>', 'run it there')
-    .option('--env <name=value>', 'set a variable for it; may be repeated', collectVariable)
+    .option('--cwd <directory>', 'where the command runs; default: here')
+    .option('--env <name=value>', 'set a variable; may be repeated', collectVariable)
     .option(
       '--max-output <bytes>',
-      'print the first and last half of this only (64K, 1M)',
+      'print at most so many bytes, from the start and the end (64K, 1M)',
       parseSize,
     )
     .option('--umask <mask>', 'its umask, in octal: 077', parseUmask)
     .option('--spill <file>', 'write all of its output to a file as well')
     .addOption(sandboxOption())
     .addOption(secretOption())
-    .option('--no-input', 'give it nothing to read, whatever standard input is')
-    .option('--pty', 'run it on a terminal that takes all of yours; Ctrl-] twice ends it')
+    .option('--no-input', 'give the command an empty standard input')
+    .option('--pty', 'run the command on a terminal that takes all of yours; Ctrl-] twice ends it')
     .option('--json', 'print the result, output included, as one line of JSON')
     .addOption(
       new Option(
         '--detach',
-        'only start it, and print the id that forkline attach takes',
+        'only start the command, and print the id that forkline attach takes',
       ).conflicts(['maxOutput', 'spill', 'pty', 'secret']),
     )
     .option('--keep-input', 'with --detach: give it an input that forkline attach can write to')

@@ -13,8 +13,8 @@ const FAILED = 1;
 export function attachCommand(): Command {
   return new Command('attach')
     .description('Show a detached task: its output, from its start on; exit with its exit code')
-    .argument('<id>', 'which one, as forkline tasks lists it')
-    .option('--end', 'end it and all that it has started, and show nothing')
+    .argument('<id>', 'the id of the task, as forkline tasks lists it')
+    .option('--end', 'end the task and all that it has started, and show nothing')
     .action(async (id: string, { end }: { readonly end?: true }) => {
       expectOutputErrors();
       try {

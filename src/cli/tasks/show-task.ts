@@ -79,7 +79,7 @@ async function print(
 
 function leave({ id }: DetachedSubject, signal: NodeJS.Signals): number {
   if (signal !== 'SIGQUIT') return signalExitCode(signal);
-  note(`it goes on; forkline attach ${id} shows it again`);
+  note(`the task goes on; forkline attach ${id} shows it again`);
   return 0;
 }
 
@@ -93,7 +93,7 @@ async function conclude(subject: DetachedSubject, state: SubjectState): Promise<
     case 'left': {
       const members = await subject.members();
       const count = members?.length ?? 'perhaps some';
-      note(`it has ended, and of its processes ${count} still run; --end ends them`);
+      note(`the command has ended, and ${count} of its processes still run; --end ends them`);
       noteSandbox(state.receipt.sandbox);
       return outcomeCode(state.receipt.outcome, undefined);
     }
@@ -116,6 +116,6 @@ export async function endTask(subject: DetachedSubject): Promise<number> {
   if (state.kind === 'lost') note(state.reason);
   const members = await subject.members();
   for (const { pid } of members ?? []) note(`process ${pid} could not be ended`);
-  if (state.kind === 'left' && members === undefined) note('who of it is left, nobody can tell');
+  if (state.kind === 'left' && members === undefined) note('what of it is left is not known');
   return NOT_ENDED;
 }

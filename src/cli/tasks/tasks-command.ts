@@ -9,7 +9,7 @@ import { taskTable } from './table.js';
 export function tasksCommand(): Command {
   return new Command('tasks')
     .description('List the detached tasks: those that run, and for a week those that have ended')
-    .option('--json', 'print them as one line of JSON')
+    .option('--json', 'print the list as one line of JSON')
     .action(async ({ json }: { readonly json?: true }) => {
       expectOutputErrors();
       const tasks = await listTasks().catch(untold);

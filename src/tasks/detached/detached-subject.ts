@@ -124,7 +124,7 @@ export class DetachedSubject implements TaskSubject {
     checkData('data', data);
     const all = typeof data === 'string' ? Buffer.from(data) : data;
     if (!this.#order.hasInput) {
-      throw new InputError('data: expected nothing, this task was started without an input');
+      throw new InputError("data: expected a task that was started with stdin: 'pipe'");
     }
     await this.#writes.run(async () => {
       for (let at = 0; at < all.length; at += LONGEST_WRITE) {
@@ -241,5 +241,5 @@ export class DetachedSubject implements TaskSubject {
 
 function notWritten(errno: number): Error {
   const code = errorCode(errno);
-  return Object.assign(new Error(`${code}: nobody reads its input any more`), { code, errno });
+  return Object.assign(new Error(`${code}: its input is closed`), { code, errno });
 }

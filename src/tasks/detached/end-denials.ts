@@ -32,15 +32,15 @@ export async function endDenials(
   const report = toReport(end.sandbox);
   const unseen: string[] = [];
   if (end.moreDenied > 0) unseen.push(`there was no room for ${end.moreDenied} more denials`);
-  if (end.unheard) unseen.push('not all that the kernel has denied may have been heard');
+  if (end.unheard) unseen.push('some denials of the kernel may not have been heard');
   const bounds = await readBounds(directory);
   if (bounds === undefined) {
-    unseen.push('what its policy was is no longer known, nor so what its output tells of it');
+    unseen.push('its policy is no longer known, so its output could not be searched for denials');
     return { ...report, unseen };
   }
   const hasProxy = bounds.proxyPort !== undefined;
   const noted = hasProxy ? await readDeniedHosts(directory, until) : undefined;
-  if (noted?.isComplete === false) unseen.push('not all denied hosts may have been written down');
+  if (noted?.isComplete === false) unseen.push('some denied hosts may not have been written down');
   if (hasProxy && end.alone) unseen.push(PROXY_ENDED);
   const output = await captureOf(path).catch((error: unknown) => {
     unseen.push(`its output can't be read: ${messageOf(error)}`);
@@ -56,8 +56,8 @@ export async function endDenials(
 }
 
 const PROXY_ENDED =
-  'its host has ended before it, or may have: no host could be reached from then on, and which were asked ' +
-  'for nobody has seen';
+  'the process that started it has ended, or may have: no host could be reached from then on, and requests ' +
+  'for hosts were not seen';
 
 const NO_OUTPUT = { kind: 'complete', text: '', total: NOTHING, lossy: false } as const;
 

@@ -70,5 +70,5 @@ export async function findDetached(
       if (order !== undefined) return { place, order };
     }
   }
-  throw new InputError(`id: expected that of a detached task, got ${showValue(id)}`);
+  throw new InputError(`id: expected the id of a detached task, got ${showValue(id)}`);
 }

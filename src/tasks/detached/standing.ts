@@ -37,19 +37,19 @@ export async function findStanding({ directory }: TaskPlace): Promise<Standing> 
   // Read after the connection failed: a keeper that has just exited has written it before.
   const state = await readRecord(directory);
   if (state === undefined) {
-    return { kind: 'lost', state, reason: 'there is no record of its start that could be trusted' };
+    return { kind: 'lost', state, reason: 'there is no trustworthy record of its start' };
   }
   if (state.stage.kind === 'ended') return { kind: 'over', state, end: state.stage.end };
   if (await isOfAnotherBoot(state)) return afterReboot(state);
   const { pid } = state.keeper;
   if (error instanceof KeeperSilent) {
-    return { kind: 'lost', state, reason: `process ${pid}, which keeps it, does not answer` };
+    return { kind: 'lost', state, reason: `its keeper, process ${pid}, does not answer` };
   }
   const keeper = await lookFor(state, state.keeper);
   // The keeper has no socket, or accepts no further connection.
   if (keeper === 'there') return { kind: 'recorded', state };
   if (keeper === 'unknown' && hasCode(error, 'ENOENT')) {
-    const reason = `whether process ${pid}, which keeps it, is there can't be seen`;
+    const reason = `whether its keeper, process ${pid}, still runs can't be seen`;
     return { kind: 'lost', state, reason };
   }
   // The keeper may have exited since, with a last record.
@@ -65,7 +65,7 @@ async function withoutKeeper(state: KeeperState): Promise<Standing> {
       return { kind: 'abandoned', state, end: stage.end };
     case 'running': {
       const leader = await describeLeader(state);
-      const reason = `process ${keeper.pid}, which kept it, was killed; ${leader}`;
+      const reason = `its keeper, process ${keeper.pid}, was killed; ${leader}`;
       return { kind: 'lost', state, reason };
     }
   }
@@ -75,23 +75,22 @@ async function withoutKeeper(state: KeeperState): Promise<Standing> {
 function afterReboot(state: KeeperState): Standing {
   const { stage } = state;
   if (stage.kind === 'left') return { kind: 'over', state, end: stage.end };
-  return { kind: 'lost', state, reason: 'the machine was started anew while it ran' };
+  return { kind: 'lost', state, reason: 'the machine was restarted while it ran' };
 }
 
 async function describeLeader(state: KeeperState): Promise<string> {
   const { pid } = state.leader;
   switch (await lookFor(state, state.leader)) {
     case 'there':
-      return `its own process, ${pid}, still runs`;
+      return `the command's process, ${pid}, still runs`;
     case 'gone':
-      return 'its own process has ended since';
+      return "the command's process has ended since";
     case 'unknown':
-      return `whether its own process, ${pid}, still runs can't be seen`;
+      return `whether the command's process, ${pid}, still runs can't be seen`;
   }
 }
 
-const KEEPER_KILLED =
-  'the process that kept it was killed: whether anybody of it still runs, nobody can tell';
+const KEEPER_KILLED = 'its keeper was killed: whether processes of it still run is not known';
 
 /** Returns the command's state for its followers. */
 export async function stateOf(

@@ -74,7 +74,7 @@ export class KeeperConnection {
     const connection = new KeeperConnection(onBehalfOfNobody(() => connect(path)));
     if (!(await settlesWithin(connection.#first, PATIENCE_MS, 'keepsAlive'))) {
       connection.close();
-      throw new KeeperSilent('the process that keeps it does not answer');
+      throw new KeeperSilent('its keeper does not answer');
     }
     connection.#weigh();
     return connection;
@@ -88,7 +88,7 @@ export class KeeperConnection {
       socket.on('error', (error) => (reason = error));
       socket.on('close', () => {
         this.#end();
-        reject(reason ?? new KeeperGone('the process that keeps it has ended'));
+        reject(reason ?? new KeeperGone('its keeper has ended'));
       });
     });
     this.#closed = new Promise((resolve) => socket.once('close', () => resolve()));
@@ -97,7 +97,7 @@ export class KeeperConnection {
 
   /** The last state that the keeper has reported. */
   get state(): KeeperState {
-    if (this.#state === undefined) throw new KeeperGone('it was never told how the command stands');
+    if (this.#state === undefined) throw new KeeperGone('its keeper did not tell its state');
     return this.#state;
   }
 
@@ -111,7 +111,7 @@ export class KeeperConnection {
    * @throws {KeeperGone} The keeper has exited without an answer.
    */
   ask(call: KeeperCall): Promise<KeeperAnswer> {
-    if (!this.#isOpen) return Promise.reject(new KeeperGone('the process that keeps it has ended'));
+    if (!this.#isOpen) return Promise.reject(new KeeperGone('its keeper has ended'));
     this.#lastNumber += 1;
     const number = this.#lastNumber;
     return new Promise((answer, fail) => {
@@ -157,7 +157,7 @@ export class KeeperConnection {
 
   #end(): void {
     this.#isOpen = false;
-    const reason = new KeeperGone('the process that keeps it has ended');
+    const reason = new KeeperGone('its keeper has ended');
     for (const { fail } of this.#asked.values()) fail(reason);
     this.#asked.clear();
     this.onChange();
