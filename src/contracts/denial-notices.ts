@@ -16,7 +16,7 @@ export function sandboxNotices(report: SandboxReport): readonly string[] {
     ...(renewed ? renewedNotice(report) : []),
     ...shown,
     ...(more > 0 ? [`The sandbox has denied ${more} more.`] : []),
-    ...(unseen ?? []).map((why) => `Not all that the sandbox has denied is known: ${why}.`),
+    ...(unseen ?? []).map((why) => `Not all denials of the sandbox are known: ${why}.`),
   ];
 }
 
@@ -24,7 +24,7 @@ export function sandboxNotices(report: SandboxReport): readonly string[] {
 function renewedNotice({ enforced }: SandboxReport): string[] {
   const lost = [
     ...(enforced.tmp === 'namespace' ? ['its /tmp is empty'] : []),
-    ...(enforced.processes === 'namespace' ? ['what ran in it is out of reach'] : []),
+    ...(enforced.processes === 'namespace' ? ['its processes are out of reach'] : []),
   ];
   return lost.length === 0 ? [] : [`The sandbox was made anew: ${lost.join(', and ')}.`];
 }
@@ -36,8 +36,8 @@ export function firstRunNotice({ denials, background }: FirstRun): string {
   const more = denials.length > shown.length ? ', …' : '';
   const left = background.length === 0 ? '' : `, and ${background.length} of its processes run`;
   return (
-    `It was run twice: the sandbox denied the first run (${what}${more}), then the user allowed more. ` +
-    `What the first run did is done${left}.`
+    `The command was run twice: the sandbox denied the first run (${what}${more}), then the user allowed more. ` +
+    `The effects of the first run remain${left}.`
   );
 }
 
@@ -66,13 +66,13 @@ function describe({ kind, target, rule }: Denial, report: SandboxReport): string
     case 'allowUnixSockets':
       return `${what}Start one in the sandbox, or ask the user to allow that socket.`;
     case 'allowedDomains':
-      return `${what}Use what is here, or ask the user to allow that host.`;
+      return `${what}Do without it, or ask the user to allow that host.`;
     case 'secrets':
-      return `${what}For its secret that host is reached by TLS alone, which the sandbox ends: use a program that takes SSL_CERT_FILE or the like.`;
+      return `${what}Commands use a secret for that host, so they reach it only by TLS that the sandbox ends: use a program that reads SSL_CERT_FILE or the like.`;
     case 'deniedDomains':
-      return `${what}Use what is here, or ask the user.`;
+      return `${what}Do without it, or ask the user.`;
     default:
-      return `${what}${hasOwnLoopback(report) ? NO_NETWORK_OUTSIDE : NO_NETWORK}: use what is here, or ask the user.`;
+      return `${what}${hasOwnLoopback(report) ? NO_NETWORK_OUTSIDE : NO_NETWORK}: do without it, or ask the user.`;
   }
 }
 
@@ -91,10 +91,10 @@ function keptAdvice(target: string, { incomplete = [] }: SandboxReport): string 
     const kept = `${repository}/${path}`;
     return target === kept || target.startsWith(`${kept}/`);
   });
-  if (isLeft) return 'Git was to replace it: commit nothing until the user has done so.';
+  if (isLeft) return 'Git could not replace it: commit nothing until the user has replaced it.';
   if (/\/\.git(?:\/|$)/.test(target)) return 'Leave it as it is, or ask the user to change it.';
   return (
-    'Ask the user to change it. If git was to replace it, what it did may be half done: look at ' +
-    '`git status`, and commit nothing of that.'
+    'Ask the user to change it. If git tried to replace it, its work may be half done: look at ' +
+    '`git status`, and commit none of that.'
   );
 }

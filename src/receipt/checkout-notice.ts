@@ -27,15 +27,15 @@ export function incompleteNotice(report: SandboxReport | undefined): string | un
     [changed, staged, leftover].some((paths) => paths.length > 0),
   );
   if (commit === undefined || isStanding) {
-    const also = commit === undefined ? '' : `, and commit ${shortened(commit)} has what was left`;
+    const also = commit === undefined ? '' : `, and commit ${shortened(commit)} has the old files`;
     const remedy = inBackquotes(standingRemedy(first.head, those));
     return `${said}${also}. Nothing should be committed before ${remedy} outside.`;
   }
-  const recorded = `${said}, and commit ${shortened(commit)} has what was left behind. `;
+  const recorded = `${said}, and commit ${shortened(commit)} has the old files. `;
   const isHead = those.some((one) =>
     one.recorded.some((each) => each.commit === commit && each.isHead),
   );
-  if (!isHead) return `${recorded}That should not be pushed: it is to be made anew outside.`;
+  if (!isHead) return `${recorded}That commit should not be pushed, but made anew outside.`;
   const remedy = inBackquotes(recordedRemedy(commit, those));
   return `${recorded}Nothing more should be committed, nor that pushed, before ${remedy} outside.`;
 }

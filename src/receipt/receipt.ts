@@ -115,7 +115,7 @@ export interface ReceiptContext {
  */
 export async function receiptOf(result: RunResult): Promise<Receipt> {
   if (typeof result !== 'object' || result === null || !('outcome' in result)) {
-    throw new InputError(`result: expected what run() resolved to, got ${showValue(result)}`);
+    throw new InputError(`result: expected a result of run(), got ${showValue(result)}`);
   }
   return makeReceipt(result, {});
 }
@@ -248,7 +248,7 @@ function keptBySpill({ path, bytes, dropped }: SpillReport): KeptReceipt {
 }
 
 function describeNotLowered({ code }: NotLowered): string {
-  return `the command's priority may not be lower than that of its host: ${code}`;
+  return `the command's priority could not be lowered below that of its host: ${code}`;
 }
 
 const NOT_LIMITED =

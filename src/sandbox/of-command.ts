@@ -29,6 +29,6 @@ export function sandboxOfCommand(
 export function refuseSecrets(text: string, { secrets }: ResolvedSandbox): void {
   const found = secrets?.all.find(({ value }) => text.includes(value));
   if (found === undefined) return;
-  const instead = `expected $${found.name} in place of the value of sandbox.secrets.${found.name}`;
+  const instead = `expected $${found.name} instead of the value of sandbox.secrets.${found.name}`;
   throw new InputError(`command: ${instead}, got the value`);
 }

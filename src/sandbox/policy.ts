@@ -136,7 +136,7 @@ export function readSandbox(given: unknown): SandboxPolicy | undefined {
   if (policy.secrets !== undefined) {
     checkSecrets(policy.secrets, checkDomains);
     if (typeof policy.network === 'string') {
-      const instead = 'some hosts, or nothing, beside secrets: they are put in by a proxy';
+      const instead = '{ allowedDomains } or nothing with secrets, which a proxy puts in';
       throw new InputError(`sandbox.network: expected ${instead}, got '${policy.network}'`);
     }
   }

@@ -138,9 +138,7 @@ function askedBy(
 ): RequestedRights {
   const isWorkspace = (mode ?? 'workspace-write') === 'workspace-write';
   if (isWorkspace && base === '/') {
-    throw new InputError(
-      "sandbox: expected a workspace other than '/', which has everything in it",
-    );
+    throw new InputError("sandbox: expected a workspace other than '/', which contains everything");
   }
   const all = (paths: readonly string[] = []) => paths.map((path) => absoluteIn(base, path));
   return {

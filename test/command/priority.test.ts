@@ -91,7 +91,7 @@ test(
       expect(sessionOf(text)).toBe('0');
       expect(result.notLowered).toEqual({ code: 'EAGAIN', errno: 11 });
       expect((await receiptOf(result)).troubles).toEqual([
-        "the command's priority may not be lower than that of its host: EAGAIN",
+        "the command's priority could not be lowered below that of its host: EAGAIN",
       ]);
     }
     host.child.stdin?.end();

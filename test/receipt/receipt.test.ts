@@ -144,6 +144,8 @@ test('a receipt is made of a result only; other values are refused', async () =>
   for (const value of [undefined, null, 5, {}]) {
     const error = await failureOf(loose(value));
     expect(error).toBeInstanceOf(InputError);
-    expect(error).toMatchObject({ message: expect.stringMatching(/^result: expected what run/) });
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/^result: expected a result of run/),
+    });
   }
 });

@@ -99,8 +99,8 @@ describeForAll('%s: a command that was denied something', (person) => {
       const { text, asked, runs, work, target } = await ask('allow', { contract });
       expect(text).toContain('done');
       expect(text).toContain(
-        `It was run twice: the sandbox denied the first run (write ${target}), then the user allowed more. ` +
-          'What the first run did is done.',
+        `The command was run twice: the sandbox denied the first run (write ${target}), then the user allowed more. ` +
+          'The effects of the first run remain.',
       );
       expect(asked).toMatchObject([{ sandbox: { workspace: work } }]);
       expect(runs).toBe(2);

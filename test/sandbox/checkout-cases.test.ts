@@ -86,7 +86,7 @@ describe('U3', () => {
     const result = await inSandbox(work, `${MOVE} && ${COMMIT} && git checkout -q main`);
     const commit = git(work, 'rev-parse', 'release');
     expect(result.sandbox?.incomplete).toMatchObject([{ recorded: [{ commit, isHead: false }] }]);
-    expect(noticeOf(result)).toMatch(/should not be pushed: it is to be made anew outside\.$/);
+    expect(noticeOf(result)).toMatch(/should not be pushed, but made anew outside\.$/);
   });
 
   test('a change that is only in the index is reported', async () => {
@@ -133,7 +133,7 @@ describe('U3', () => {
     git(work, 'worktree', 'add', '-q', '-b', 'beside', other, 'main');
     const result = await inSandbox(other, MOVE);
     expect(result.sandbox?.incomplete).toMatchObject([{ path: '.npmrc', head: 'release' }]);
-    expect(noticeOf(await inSandbox(other, COMMIT))).toContain('has what was left behind');
+    expect(noticeOf(await inSandbox(other, COMMIT))).toContain('has the old files');
   });
 
   test("a branch's name is quoted in the advice", async () => {
@@ -185,7 +185,7 @@ describe('U3', () => {
     const [merged, written] = await runHost<{ text: string }[]>('tools', {
       args: args.map((each) => JSON.stringify(each)),
     });
-    expect(merged?.text).toContain('commit nothing of that');
+    expect(merged?.text).toContain('commit none of that');
     expect(merged?.text).not.toContain('Leave it as it is');
     expect(written?.text).toContain('Leave it as it is');
   });

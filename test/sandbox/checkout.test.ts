@@ -46,7 +46,7 @@ describe.each(forms)('U3: %s', (name, file) => {
     expect(committed.sandbox?.incomplete).toMatchObject([
       { path: name, changed: [], recorded: [{ commit, isHead: true, changed: [file], added: [] }] },
     ]);
-    expect(noticeOf(committed)).toContain(`commit ${commit.slice(0, 12)} has what was left behind`);
+    expect(noticeOf(committed)).toContain(`commit ${commit.slice(0, 12)} has the old files`);
     // What is advised helps.
     const [, remedy = ''] = /`([^`]+)`/.exec(noticeOf(committed) ?? '') ?? [];
     execFileSync('sh', ['-c', remedy], { cwd: work, stdio: 'ignore' });
@@ -113,6 +113,6 @@ describe.each(forms)('U3: %s', (name, file) => {
     expect(moved.stderr).toContain(`forkline: Checkout is incomplete: ${name} could not`);
     // Another process knows nothing of the first but what the repository says.
     expect(runCli('git commit --allow-empty -qm empty').stderr).toContain('Checkout is incomplete');
-    expect(runCli(COMMIT).stderr).toContain('has what was left behind');
+    expect(runCli(COMMIT).stderr).toContain('has the old files');
   });
 });

@@ -26,10 +26,10 @@ function report(by: 'namespace' | 'landlock' | 'none', writable: string[]): Sand
 test("S11: the advice says that /tmp and the loopback are the sandbox's own, where they are", () => {
   const [write, connect] = sandboxNotices(report('namespace', ['/w']));
   expect(write).toContain("Write to /w or /tmp (the sandbox's own) instead.");
-  expect(connect).toContain("There is no network but the sandbox's own loopback: use");
+  expect(connect).toContain("There is no network but the sandbox's own loopback: do without it");
   const [openly, nowhere] = sandboxNotices(report('landlock', ['/w']));
   expect(openly).toContain('Write to /w or /tmp instead.');
-  expect(nowhere).toContain('There is no network: use');
+  expect(nowhere).toContain('There is no network: do without it');
   const [shared] = sandboxNotices(report('none', ['/w', '/tmp']));
   expect(shared).toContain('Write to /w or /tmp instead.');
 });

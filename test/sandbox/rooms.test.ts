@@ -7,7 +7,7 @@ import { makeScene, people, useScenes } from '../support/sandbox.js';
 leavesNothingBehind();
 const scenes = useScenes();
 const [me] = people;
-const RENEWED = 'The sandbox was made anew: its /tmp is empty, and what ran in it is out of reach.';
+const RENEWED = 'The sandbox was made anew: its /tmp is empty, and its processes are out of reach.';
 
 interface Look {
   readonly text: string;

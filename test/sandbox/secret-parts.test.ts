@@ -169,7 +169,7 @@ describe('invalid secrets', () => {
   test.each(['full', 'none'] as const)('are refused with the network %s', async (network) => {
     const secrets = { A: { value, domains } };
     await expect(run('true', { sandbox: { network, secrets } })).rejects.toThrow(
-      `sandbox.network: expected some hosts, or nothing, beside secrets: they are put in by a proxy, got '${network}'`,
+      `sandbox.network: expected { allowedDomains } or nothing with secrets, which a proxy puts in, got '${network}'`,
     );
   });
 });

@@ -23,7 +23,7 @@ export async function makeGroup(
   made: readonly Group[],
 ): Promise<Group> {
   const own = await findOwnGroup(controller);
-  if (own === undefined) throw new Error('no control group of it is mounted');
+  if (own === undefined) throw new Error('no control group with its controller is mounted');
   const shared = made.find(({ version }) => version === 2);
   if (own.version === 2 && shared !== undefined) {
     await setLimit(controller, shared, limit);
@@ -51,10 +51,10 @@ const PLACES: Readonly<Record<1 | 2, readonly ((own: OwnGroup) => Promise<string
  * command beside its host is not under its host's limit any more: only where there is none.
  */
 async function besideOf({ path, top }: OwnGroup): Promise<string> {
-  if (path === top) throw new Error('nothing is above the control group of the host');
+  if (path === top) throw new Error('the control group of the host is the topmost one');
   const place = dirname(path);
   const own = await readFile(join(path, 'memory.max'), 'utf8').catch(() => 'max');
-  if (own.trim() !== 'max') throw new Error('the host has a limit, which is to count');
+  if (own.trim() !== 'max') throw new Error('commands would escape the limit of the host');
   // Who moves a process needs this right where both groups are.
   await access(join(place, 'cgroup.procs'), constants.W_OK);
   return place;

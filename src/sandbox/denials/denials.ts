@@ -17,7 +17,7 @@ export interface HostDenial {
 }
 
 const PROXY_NOT_SERVED =
-  'nobody served the hosts that it allows: none could be reached, and which were asked for nobody has seen';
+  'its proxy did not run: none of the allowed hosts could be reached, and requests for hosts were not seen';
 
 /** Limits for the lines and for the output that are examined. */
 const MOST_LINES = 40;

@@ -63,7 +63,7 @@ function workspaceOf(path: string, known: ReadonlySet<string>): string {
   const found = followTrusted(path, known);
   if (found !== undefined) return found.real;
   throw new InputError(
-    `sandbox.workspace: expected a directory, got '${path}', a way by links that a command in a sandbox may have made`,
+    `sandbox.workspace: expected a directory, got '${path}', which leads through a link that a command in a sandbox may have made`,
   );
 }
 

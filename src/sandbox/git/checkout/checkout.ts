@@ -63,7 +63,7 @@ export async function withCheckoutsSince<R extends Pick<BaseResult, 'sandbox'>>(
       else standing.delete(git);
     } catch (error) {
       unseen.push(
-        `whether git could replace what is kept in ${top} was not to be seen: ${messageOf(error)}`,
+        `whether git could replace the kept files in ${top} is not known: ${messageOf(error)}`,
       );
     }
   }
