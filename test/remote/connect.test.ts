@@ -176,7 +176,7 @@ test('a command that could not be started has the same error as here', async () 
 });
 
 test.each([
-  [{ owner: {} }, /^owner: not known here, what runs on a far side belongs to its connection/],
+  [{ owner: {} }, /^owner: not known here, commands on a far side belong to its connection/],
   [{ shell: ['bash'] }, /^shell: expected absolute paths, got "bash"$/],
   [{ timeoutMs: -1 }, /^timeoutMs: expected a number of milliseconds above 0, got -1$/],
   [

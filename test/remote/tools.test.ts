@@ -179,7 +179,7 @@ test('functions and objects are refused by name, and have their place in a profi
   );
   const unknown = await failureOf(far.createBashTool({ contract: 'plain', profile: 'agents' }));
   expect((unknown as Error).message).toBe(
-    'profile: expected one of those here (no profiles), got "agents"',
+    'profile: expected one of the far side (no profiles), got "agents"',
   );
   const module = folder.file('profiles.mjs');
   const log = folder.file('log');

@@ -173,6 +173,6 @@ test('more bytes than were granted end the line, and every call is told', async 
   send(FRAME.open, Buffer.from('1'));
   for (let count = 0; count < 17; count += 1) send(FRAME.data, Buffer.alloc(64 * 1024));
   await eventually(() => expect(closed).toHaveLength(1));
-  expect(closed).toEqual([expect.stringContaining('more was sent than was granted')]);
+  expect(closed).toEqual([expect.stringContaining('more bytes were sent than the window allows')]);
   expect(lost).toEqual(closed);
 });

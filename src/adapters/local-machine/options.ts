@@ -48,7 +48,7 @@ const NAMES: OptionNames<LocalMachineOptions> = {
  */
 export function machineOptions(given: LocalMachineOptions): LocalMachineOptions {
   const options = readOptions('options', given, NAMES, {
-    mistakes: { cwd: 'the directory of the agent is root' },
+    mistakes: { cwd: 'use root, the directory of the agent' },
   });
   const { root, timeoutMs } = options;
   if (!isMissing(root) && (typeof root !== 'string' || root === '')) {

@@ -69,7 +69,7 @@ function checkServer(server: unknown, hasTls: boolean): string {
   }
   if (url.username !== '' || url.password !== '') {
     throw new InputError(
-      'servers: expected no credentials in an address, where everybody sees them: give creds, token or user',
+      'servers: expected no credentials in an address, where other users see them: use creds, token or user',
     );
   }
   if (url.protocol === 'nats:' && !hasTls && !LOOPBACK.test(url.hostname)) {

@@ -17,7 +17,7 @@ const SLICE = 8 * SENT_PAYLOAD;
 export function answerArtifacts(call: Call, ask: ArtifactQuestion, clients: ClientsTool): void {
   const { tool } = clients;
   const store = 'artifacts' in tool ? (tool.artifacts as ArtifactStore | undefined) : undefined;
-  if (store === undefined) throw new InputError('artifacts: expected a tool that keeps some');
+  if (store === undefined) throw new InputError('artifacts: expected a tool that keeps artifacts');
   void clients.add(conclude(call, new Answering(call, store).answer(ask)));
 }
 

@@ -112,7 +112,7 @@ export class Client {
 
   #try(call: Call, body: unknown, refused: boolean): void {
     try {
-      if (refused) throw new BusyError('Too much is on its way here; nothing was started.');
+      if (refused) throw new BusyError('Too much data is in transit; nothing was started.');
       this.#begin(call, checkOpen(body));
     } catch (error) {
       call.events = { lost: () => {} };

@@ -83,6 +83,6 @@ export function withRemovals<Options extends { readonly env?: unknown }>(
 export function checkInherited(inheritEnv: unknown, mayInheritAll: boolean): void {
   if (mayInheritAll || inheritEnv !== 'all') return;
   throw new InputError(
-    `inheritEnv: expected "scrubbed" or "none" on a worker of many, got ${showValue(inheritEnv)}`,
+    `inheritEnv: expected "scrubbed" or "none" on a worker of a fleet, got ${showValue(inheritEnv)}`,
   );
 }

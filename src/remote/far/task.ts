@@ -18,7 +18,7 @@ import type { ClientsTool } from './tool.js';
  */
 export function followTask(call: Call, clients: ClientsTool, id: string): void {
   const found = clients.subjectOf(id);
-  if (found === undefined) throw new InputError(`id: expected that of a task, got "${id}"`);
+  if (found === undefined) throw new InputError(`id: expected the id of a task, got "${id}"`);
   clients.followers.add(call);
   new FollowedCall(call, found.task, found.subject).begin();
 }

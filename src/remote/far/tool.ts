@@ -34,7 +34,7 @@ function profileOf(profiles: Profiles, name: string): Profiles[string] {
   const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (found !== undefined) return found;
   const names = Object.keys(profiles).join(', ') || 'no profiles';
-  throw new InputError(`profile: expected one of those here (${names}), got ${showValue(name)}`);
+  throw new InputError(`profile: expected one of the far side (${names}), got ${showValue(name)}`);
 }
 
 /** A tool of a client, for as long as its call lasts. */
@@ -77,7 +77,7 @@ export class ClientsTool {
   named(name: string): BashTool {
     const found = [this.tool, ...this.tool.companions].find((one) => one.name === name);
     if (found !== undefined) return found;
-    throw new InputError(`name: expected that of a tool, got ${showValue(name)}`);
+    throw new InputError(`name: expected the name of a tool, got ${showValue(name)}`);
   }
 
   /** Returns a task of the tool, and the subject that it follows. */

@@ -21,7 +21,7 @@ export class FarArtifacts implements ArtifactStore {
    * @throws Error Always.
    */
   async draft(): Promise<ArtifactDraft> {
-    throw new Error('A draft is a file that a command writes: it is made on the far side alone.');
+    throw new Error('Drafts are made only on the far side, where commands write them.');
   }
 
   save(tool: string, data: string | Uint8Array): Promise<Artifact> {

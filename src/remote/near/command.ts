@@ -272,5 +272,5 @@ function nobody(): Error {
 }
 
 function brokenPipe(): Error {
-  return Object.assign(new Error('EPIPE: nobody reads it any more'), { code: 'EPIPE', errno: 32 });
+  return Object.assign(new Error('EPIPE: its input is closed'), { code: 'EPIPE', errno: 32 });
 }

@@ -103,14 +103,14 @@ function start(
 function nobodyAt({ command }: ConnectOptions, why: string): NoWorkerError {
   const words = visibleText(command.join(' '));
   const shown = words.length > SHOWN_WORDS ? `${words.slice(0, SHOWN_WORDS)}…` : words;
-  return new NoWorkerError(`Nobody answers at \`${shown}\`: ${why}`);
+  return new NoWorkerError(`No answer from \`${shown}\`: ${why}`);
 }
 
 function checkCommandLine(command: unknown): [program: string, ...args: string[]] {
   const isList = Array.isArray(command) && command.every((word) => typeof word === 'string');
   const [program, ...args] = isList ? (command as readonly string[]) : [];
   if (isList && command.some((word) => word.includes('\0'))) {
-    throw new InputError('command: expected words without NUL, which no program can be given');
+    throw new InputError('command: expected words without NUL, since no argument can carry one');
   }
   if (program) return [program, ...args];
   throw new InputError(`command: expected a program and its arguments, got ${showValue(command)}`);

@@ -80,7 +80,7 @@ export class Connection implements AsyncDisposable {
             stopTimer();
             const hello = body as Hello;
             if (hello.protocol === PROTOCOL) resolve(new Connection(wire, hello, closed, ended));
-            else wire.destroy(`it is forkline ${hello.version}, this is ${packageVersion()}`);
+            else wire.destroy(`it is forkline ${hello.version}, this side is ${packageVersion()}`);
           },
           ...(noticed && { notice: noticed }),
           check: checkerOf('far'),

@@ -47,7 +47,7 @@ export function skipGreeting(
       const at = seen.indexOf(preamble);
       if (at === -1) {
         if (seen.includes(ON_TERMINAL)) fail(HAS_TERMINAL);
-        else if (seen.length > MOST_NOISE) fail('what comes is not from `forkline serve`');
+        else if (seen.length > MOST_NOISE) fail('its output is not from `forkline serve`');
         return;
       }
       stop();

@@ -36,7 +36,7 @@ export type FarSpawnOptions = Omit<SpawnOptions, 'owner'>;
 const NAMES = namesOf('remote');
 const { owner: _, ...SPAWN_NAMES } = SPAWN_OPTION_NAMES;
 const REFUSED = {
-  owner: 'what runs on a far side belongs to its connection: dispose of that',
+  owner: 'commands on a far side belong to its connection: dispose of that',
   onDenied: 'look at result.sandbox.denials, and run it again yourself',
 };
 const TELLING = { mistakes: { ...MISTAKES, ...REFUSED } };

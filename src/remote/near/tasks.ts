@@ -65,7 +65,7 @@ export class FarTasks extends TaskManager {
    * @throws Error Always.
    */
   override start(): Promise<Task> {
-    return refused(new Error('A task of a tool on the far side is begun by the tool.'));
+    return refused(new Error('Only the tool itself starts tasks on the far side.'));
   }
 
   #tell(event: TaskEvent): void {

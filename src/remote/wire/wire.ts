@@ -17,7 +17,7 @@ import type { WireEvents, WireLimits } from './wire-events.js';
  * Only a far side enforces this; a client gets at the end of a call all bytes that were not taken,
  * which are bounded.
  */
-const FLOOD = 'more was sent than was granted';
+const FLOOD = 'more bytes were sent than the window allows';
 
 /** Bytes of frames that are written in one piece. */
 const BATCH = 128 * 1024;
@@ -243,7 +243,7 @@ export class Wire implements CallLine {
   /** Adds a call that a client begins; `undefined`: the call is over. */
   #begin({ kind, call: id }: Frame): Call | undefined {
     if (kind !== FRAME.open || this.#events.opened === undefined) return undefined;
-    if (id <= this.#lastId) throw new ProtocolFault(`call ${id} has been there before`);
+    if (id <= this.#lastId) throw new ProtocolFault(`the number of call ${id} was used before`);
     this.#lastId = id;
     const call = new Call(id, this);
     this.#calls.set(id, call);

@@ -58,9 +58,13 @@ test('files are written, read by lines, changed, found and removed', async () =>
   expect(await backend.read('d/a.txt', 2)).toMatchObject({ content: 'three\n', endLine: 3 });
   expect((await backend.read('d/a.txt', 3)).error).toContain('the file has 3 lines');
   expect(await backend.edit('d/a.txt', 'two', '2')).toMatchObject({ occurrences: 1 });
-  expect((await backend.edit('d/a.txt', 'e', 'E')).error).toContain('"e" is in it 3 times');
+  expect((await backend.edit('d/a.txt', 'e', 'E')).error).toContain(
+    'the file contains "e" 3 times',
+  );
   expect(await backend.edit('d/a.txt', 'e', 'E', true)).toMatchObject({ occurrences: 3 });
-  expect((await backend.edit('d/a.txt', 'none', '')).error).toContain('"none" is not in it');
+  expect((await backend.edit('d/a.txt', 'none', '')).error).toContain(
+    'the file does not contain "none"',
+  );
   expect(readFileSync(inRoot('d/a.txt'), 'utf8')).toBe('onE\n2\nthrEE\n');
 
   expect(await backend.ls('/')).toMatchObject({

@@ -65,7 +65,9 @@ describe('commands', () => {
     );
     const answer = await session.writeStdin({ sessionId, chars: '\x03', yieldTimeMs: 5000 });
     expect(answer).toContain('Process exited with code 130');
-    await expect(session.writeStdin({ sessionId })).rejects.toThrow('no command with this number');
+    await expect(session.writeStdin({ sessionId })).rejects.toThrow(
+      'expected the number of a running command',
+    );
   });
 
   test('a terminal is one, without Python', async () => {
@@ -162,7 +164,7 @@ describe('files', () => {
   test('entries that this machine cannot have are refused before anything is made', async () => {
     const repository = { type: 'git_repo', repo: 'a/b' } as const;
     await expect(open({}, new Manifest({ entries: { r: repository } }))).rejects.toThrow(
-      'r: the local machine has dir, file, local_file and local_dir entries',
+      'r: the local machine takes dir, file, local_file and local_dir entries',
     );
   });
 

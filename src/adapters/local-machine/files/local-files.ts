@@ -188,7 +188,7 @@ export class LocalFiles {
   async remove(path: string, { recursive = false } = {}): Promise<boolean> {
     try {
       await this.#at(path, { keepLink: true }, async ({ at, parent, name }) => {
-        if (name === '.') throw new PathError('failed', path, 'this directory itself stays');
+        if (name === '.') throw new PathError('failed', path, 'the root cannot be removed');
         if (!recursive && (await lstat(at)).isDirectory()) {
           throw new PathError('isDirectory', path, 'it is a directory');
         }

@@ -144,9 +144,5 @@ function namesWithin(root: Root, path: string, given: string): string[] {
 }
 
 function outside(root: Root, path: string): PathError {
-  return new PathError(
-    'outside',
-    path,
-    `it leads out of ${root.directory}, where files have to be`,
-  );
+  return new PathError('outside', path, `it leads out of the root, ${root.directory}`);
 }

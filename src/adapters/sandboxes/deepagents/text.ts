@@ -46,10 +46,10 @@ export function replaceText(
   const parts = text.split(from);
   const occurrences = parts.length - 1;
   const shown = showValue(from);
-  if (occurrences === 0) throw new Error(`${showValue(path)}: ${shown} is not in it`);
+  if (occurrences === 0) throw new Error(`${showValue(path)}: the file does not contain ${shown}`);
   if (occurrences > 1 && !all) {
     throw new Error(
-      `${showValue(path)}: ${shown} is in it ${occurrences} times; give more of what is around it, or replace all`,
+      `${showValue(path)}: the file contains ${shown} ${occurrences} times; give more of the text around it, or replace all`,
     );
   }
   return { text: parts.join(to), occurrences };

@@ -35,7 +35,7 @@ function refuse(feature: string, value: unknown): never {
   const known = 'dir, file, local_file and local_dir entries';
   const got = JSON.stringify(value);
   throw new SandboxUnsupportedFeatureError(
-    `${feature}: the local machine has ${known}, and neither mounts, repositories, users nor grants; got ${got}`,
+    `${feature}: the local machine takes ${known}, but no mounts, repositories, users and grants; got ${got}`,
   );
 }
 

@@ -68,7 +68,7 @@ export class Processes {
   async write({ sessionId, chars = '', ...args }: WriteStdinArgs): Promise<string> {
     const running = this.#running.get(sessionId);
     if (running === undefined) {
-      throw new InputError(`sessionId: no command with this number runs: ${sessionId}`);
+      throw new InputError(`sessionId: expected the number of a running command, got ${sessionId}`);
     }
     const start = performance.now();
     await type(running, chars);
