@@ -123,7 +123,7 @@ const cases: readonly (readonly [string, (options: object) => unknown, object, s
     'timeouts.fast: not known here, expected one of default, slow, background',
   ],
   ['session', tool('session'), { timeout: 5 }, 'timeout: not known here, did you mean timeoutMs?'],
-  ['plain', tool('plain'), { ci: true }, 'ci: not known here, nonInteractive has it'],
+  ['plain', tool('plain'), { ci: true }, 'ci: not known here, use nonInteractive'],
   [
     'createLocalResolver',
     loose(createLocalResolver),
@@ -215,7 +215,7 @@ test.each(CONTRACT_NAMES)(
       const error = await failureOf(loose(execute)({ command: 'true' }, call) as Promise<unknown>);
       expect(error).toMatchObject({
         kind: 'input',
-        message: 'abortSignal: not known here, a call is cancelled by its signal',
+        message: 'abortSignal: not known here, pass it as signal',
       });
     }
     await bash.dispose();

@@ -121,7 +121,7 @@ async function openDraft(store: ArtifactStore, tool: string): Promise<ArtifactDr
   const draft = await store.draft(tool);
   const { path, maxBytes } = draft;
   if (typeof path !== 'string' || !isAbsolute(path) || path.includes('\0')) {
-    throw new TypeError(`path of the artifact store's draft: expected an absolute one`);
+    throw new TypeError(`path of the artifact store's draft: expected an absolute path`);
   }
   if (!Number.isSafeInteger(maxBytes) || maxBytes < 0) {
     throw new TypeError(`maxBytes of the artifact store's draft: expected a whole number from 0`);

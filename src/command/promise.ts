@@ -148,7 +148,7 @@ function begin(
 
 /** What a command is refused with whose owner is disposed of. */
 export function ownerDisposed(): Error {
-  return new Error('its owner was disposed before it could start');
+  return new Error('the owner of the command was disposed before it could start');
 }
 
 /** One command under way: the engine's events as the settling of promises. */

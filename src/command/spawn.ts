@@ -226,7 +226,7 @@ function live<Chunk>(
   { stdin, streams, pty }: Talk,
 ): LiveProcess<Chunk> {
   const piped = (): void => {
-    if (stdin !== 'pipe') throw new InputError("stdin: expected 'pipe' at the start, got 'null'");
+    if (stdin !== 'pipe') throw new InputError("stdin: expected 'pipe' at spawn(), got 'null'");
   };
   const kill: LiveProcess['kill'] = async (options = {}) => {
     const { graceMs } = readOptions('options', options, KILL_NAMES);
@@ -245,7 +245,7 @@ function live<Chunk>(
     },
     end() {
       if (pty) {
-        throw new InputError("end: expected no pty, whose input is ended by write('\\x04')");
+        throw new InputError("end: expected no pty; there write('\\x04') ends the input");
       }
       piped();
       handle.endInput();

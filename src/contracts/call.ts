@@ -270,6 +270,6 @@ function checkSignal(signal: unknown, call: object): void {
     throw new InputError(`signal: expected an AbortSignal, got ${showValue(signal)}`);
   }
   if ('abortSignal' in call && (call.abortSignal ?? undefined) !== undefined) {
-    throw new InputError('abortSignal: not known here, a call is cancelled by its signal');
+    throw new InputError('abortSignal: not known here, pass it as signal');
   }
 }

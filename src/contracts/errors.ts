@@ -77,7 +77,7 @@ export function toToolError(error: unknown, signal: AbortSignal | undefined): un
   if (error instanceof LaunchError) {
     const what =
       error.step === 'lost'
-        ? 'Nobody can tell whether the command ran'
+        ? 'It is not known whether the command ran'
         : 'Command could not be started';
     const message = `${what}: ${error.message}`;
     return new ToolError('launch', message, { cause: error });

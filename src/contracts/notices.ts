@@ -135,11 +135,11 @@ export function receiptNotices(receipt: Receipt, spared?: number): readonly stri
 
 /** The notice when the kernel seems to have ended a program because memory ran out. */
 const PROBABLY_OUT_OF_MEMORY =
-  'Out of memory, probably: the kernel has ended a process here for that. Do less at a time.';
+  'Out of memory, probably: the kernel has ended a process for lack of memory. Do less at a time.';
 
 /** The same when the command's own control group has counted such an end. */
 const OUT_OF_MEMORY =
-  'Out of memory: the kernel has ended the command, or a part of it, for that. Do less at a time.';
+  'Out of memory: the kernel has ended the command, or a part of it. Do less at a time.';
 
 const SHOWN_PROGRAMS = 3;
 

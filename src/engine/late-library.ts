@@ -123,7 +123,7 @@ function loadOwn<T>(from: string | undefined, path: string): T {
 /** Makes the error for a bundled package, whose files cannot find each other. */
 function bundled(cause?: unknown): Error {
   const error = new Error(
-    'forkline was bundled, and does not find its own files: leave it to be loaded from ' +
+    'forkline was bundled, and cannot find its own files: mark it as external, to be loaded from ' +
       'node_modules (esbuild, webpack, rollup: `external`; vite: `ssr.external`; Next: ' +
       '`serverExternalPackages`)',
     { cause },

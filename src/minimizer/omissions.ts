@@ -57,9 +57,9 @@ export class Omissions {
     for (const { start, end, what } of omissions) {
       const fits = Number.isInteger(start) && Number.isInteger(end) && start >= last && end > start;
       if (!fits || end > rest.length) {
-        throw new TypeError(`it gave lines ${start} to ${end} of ${last} to ${rest.length}`);
+        throw new TypeError(`it returned lines ${start} to ${end} of ${last} to ${rest.length}`);
       }
-      if (typeof what !== 'string') throw new TypeError('it did not say what it leaves out');
+      if (typeof what !== 'string') throw new TypeError('it did not name what it leaves out');
       const lines = rest.slice(start, end);
       const error = lines.find((index) => this.mustStay(index));
       if (error !== undefined) {

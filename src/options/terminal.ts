@@ -55,7 +55,7 @@ export function checkPty(
     fail('streams', "'merged' beside pty, since a terminal is one stream", streams);
   }
   if (input !== undefined) {
-    fail('input', 'nothing beside pty: spawn() it, and write() what is to be typed', input);
+    fail('input', 'nothing beside pty: use spawn(), and write() the input', input);
   }
 }
 

@@ -112,7 +112,7 @@ export class ShellSnapshot {
     } catch (error) {
       if (this.#disposed) return undefined;
       const reason = messageOf(error);
-      this.#warn(`shellSnapshot: none is used, ${this.#source.rcFile}: ${reason}`);
+      this.#warn(`shellSnapshot: not used, ${this.#source.rcFile}: ${reason}`);
       return undefined;
     }
   }
@@ -122,7 +122,7 @@ export class ShellSnapshot {
     // The system's error for a missing file says more than a silent shell.
     await access(rcFile, constants.R_OK);
     const captured = parseCapture(await this.#dumpOf(captureCommand(rcFile), directory));
-    if (captured === undefined) throw new Error('it ended the shell, or that is not bash');
+    if (captured === undefined) throw new Error('it ended the shell, or the shell is not bash');
     const { exported, declared } = keptVariables(captured, mayKeep);
     const aliases = keptAliases(captured.aliases);
     const functions = keptFunctions(captured.functions, aliases.values());
@@ -190,7 +190,7 @@ export class ShellSnapshot {
     if (outcome.kind === 'timedOut') throw new Error(`not read within ${timeoutMs} ms`);
     if (spill?.error !== undefined) {
       const { code, message } = spill.error;
-      throw new Error(`what it leaves can't be kept in ${dump}: ${code}: ${message}`);
+      throw new Error(`its result can't be kept in ${dump}: ${code}: ${message}`);
     }
     if ((spill?.dropped ?? 0) > 0) throw new Error(`leaves more than ${MAX_DUMP_BYTES} bytes`);
     const flag = constants.O_RDONLY | constants.O_NOFOLLOW;

@@ -25,7 +25,7 @@ export function warnTo(logger: Logger | undefined): (message: string) => void {
       () => logger.warn(message),
       (error) => {
         // A logger that fails must not fail the call it reports on.
-        warnHost(`logger threw: ${describeThrown(error)}; it was told: ${message}`);
+        warnHost(`logger threw: ${describeThrown(error)}; its message was: ${message}`);
       },
     );
 }

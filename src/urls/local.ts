@@ -36,7 +36,7 @@ export function createLocalResolver(options: LocalUrlOptions): UrlResolver {
       await makeDirectories(base, 0o777);
       const [realBase, target] = await Promise.all([realpath(base), targetOf(path)]);
       if (!isWithin(target, realBase)) {
-        throw new Error('It leads out of local:// by a symbolic link.');
+        throw new Error('The path leads out of local:// by a symbolic link.');
       }
       if (target !== realBase) await makeDirectories(dirname(target), 0o777);
       return { path };
@@ -47,9 +47,9 @@ export function createLocalResolver(options: LocalUrlOptions): UrlResolver {
 /** Returns the path of a URL, by its text alone. A slash at the end stays: something may follow it. */
 function pathOf(url: string, base: string): string {
   const rest = decode(url.replace(/^local:\/+/, ''));
-  if (rest.includes('\0')) throw new Error('It has a NUL character.');
+  if (rest.includes('\0')) throw new Error('The path has a NUL character.');
   const path = join(base, rest);
-  if (!isWithin(path, base)) throw new Error('It leads out of local://.');
+  if (!isWithin(path, base)) throw new Error('The path leads out of local://.');
   return rest === '' ? join(base, sep) : path;
 }
 
@@ -57,7 +57,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new Error('Its percent-encoding is not valid; % itself is written %25.');
+    throw new Error('The percent-encoding is not valid; write % itself as %25.');
   }
 }
 
@@ -77,6 +77,6 @@ async function targetOf(path: string, links = 0): Promise<string> {
   const link = await readlink(name).catch(() => undefined);
   if (link === undefined) return name;
   // The system's limit does not count dangling symlinks.
-  if (links >= MAX_SYMLINKS) throw new Error('It has too many symbolic links.');
+  if (links >= MAX_SYMLINKS) throw new Error('The path has too many symbolic links.');
   return targetOf(resolve(parent, link), links + 1);
 }

@@ -24,7 +24,7 @@ export function createUrlRegistry(
         throw new InputError(`scheme: expected lower-case letters, digits, +, ., -, got ${got}`);
       }
       if (known.has(scheme)) {
-        throw new InputError(`scheme: expected a new one, ${scheme} has a resolver already`);
+        throw new InputError(`scheme: expected one without a resolver, ${scheme} has one already`);
       }
       if (isMissing(resolver)) checkObject('resolver', resolver);
       checkMethod('resolver', 'resolve', resolver);

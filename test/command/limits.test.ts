@@ -64,7 +64,7 @@ describe('a control group of its own', where(LIMITS), () => {
       outcome: { by: 'owner', ending: { kind: 'neverStarted' } },
     });
     expect(await spawned).toMatchObject({
-      message: 'its owner was disposed before it could start',
+      message: 'the owner of the command was disposed before it could start',
     });
     await eventually(() => expect(groups()).toEqual([]));
   });

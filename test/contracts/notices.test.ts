@@ -97,7 +97,7 @@ test('a filter’s exit code, the end of memory and what still runs are a line e
   expect(lines).toEqual([
     'Exit code 0 is that of tail, not of make or npm test or a. ' +
       'For that one, begin the command with: set -o pipefail;',
-    'Out of memory, probably: the kernel has ended a process here for that. Do less at a time.',
+    'Out of memory, probably: the kernel has ended a process for lack of memory. Do less at a time.',
     'Still running in the background: 2 (yes). To stop: kill -9 -- -2',
   ]);
 });

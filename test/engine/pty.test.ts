@@ -31,7 +31,7 @@ test.each([
   [{ pty: { rows: 201 } }, 'pty.rows: expected a whole number from 5 to 200, got 201'],
   [{ pty: { rows: 10.5 } }, 'pty.rows: expected a whole number from 5 to 200, got 10.5'],
   [{ pty: 'yes' }, 'pty: expected a boolean or a size, got "yes"'],
-  [{ pty: true, input: 'x' }, 'input: expected nothing beside pty: spawn() it, and write()'],
+  [{ pty: true, input: 'x' }, 'input: expected nothing beside pty: use spawn(), and write()'],
   [{ pty: true, streams: 'separate' }, "streams: expected 'merged' beside pty"],
   [{ pty: true, stdin: 'null' }, 'stdin: expected nothing beside pty, whose input is the terminal'],
 ])('%j is an input error', async (options, message) => {
@@ -56,7 +56,7 @@ test('without a terminal resize() is an input error, and so is end() with one', 
   const piped = await spawn('true');
   expect(() => piped.resize(80, 24)).toThrow('resize: expected a command with pty');
   const live = await spawn('cat', { pty: true });
-  expect(() => live.end()).toThrow("end: expected no pty, whose input is ended by write('\\x04')");
+  expect(() => live.end()).toThrow("end: expected no pty; there write('\\x04') ends the input");
   await live.write('\x04');
   await Promise.all([piped.result, live.result]);
 });

@@ -82,7 +82,7 @@ test('a waiting write fails with EPIPE when the command ends', async () => {
 
 test('without a pipe, writing and ending are input errors', async () => {
   const live = await spawn('true');
-  const message = "stdin: expected 'pipe' at the start, got 'null'";
+  const message = "stdin: expected 'pipe' at spawn(), got 'null'";
   expect(await failureOf(live.write('x'))).toMatchObject({ name: 'InputError', message });
   expect(() => live.end()).toThrow(message);
   await live.result;

@@ -188,7 +188,7 @@ test.each([
     status: 500,
     body: { jsonrpc: '2.0', error: { code: -32603, message: 'Internal server error' }, id: null },
   });
-  await eventually(() => expect(warned.join()).toContain('it was told: no tool today'));
+  await eventually(() => expect(warned.join()).toContain('its message was: no tool today'));
   process.off('unhandledRejection', onUnhandled);
   process.off('warning', onWarning);
   expect(unhandled).toEqual([]);

@@ -40,6 +40,6 @@ test.each([
   ['on which no file can be made', 'nr_inodes=3'],
 ])('D4: the warning for a snapshot on a disk %s has the reason', async (_, mount) => {
   expect(await warningsOn(mount)).toMatch(
-    /shellSnapshot: none is used, .*\/rc: what it leaves can't be kept in .*\/dump: ENOSPC: No space/,
+    /shellSnapshot: not used, .*\/rc: its result can't be kept in .*\/dump: ENOSPC: No space/,
   );
 });

@@ -71,7 +71,7 @@ describe('a path may not lead out', () => {
     ...['local://..', 'local://../x', 'local://a/../../x', 'local:/../x', 'local://%2e%2e/x'],
     ...['local://%2e%2e%2fx', 'local://a%2f..%2f..%2fx', 'local://../root2/x'],
   ])('%s', async (url) => {
-    await expect(pathOf(url)).rejects.toThrow(/^It leads out of local:\/\/\.$/);
+    await expect(pathOf(url)).rejects.toThrow(/^The path leads out of local:\/\/\.$/);
     expect(readdirSync(home)).toEqual([]);
   });
 
@@ -87,7 +87,9 @@ describe('a path may not lead out', () => {
     writeFileSync(join(home, 'outside/file'), '');
     symlinkSync('../outside', join(root, 'second'));
     symlinkSync(target, join(root, 'link'));
-    await expect(pathOf(url)).rejects.toThrow(/^It leads out of local:\/\/ by a symbolic link\.$/);
+    await expect(pathOf(url)).rejects.toThrow(
+      /^The path leads out of local:\/\/ by a symbolic link\.$/,
+    );
     expect(readdirSync(join(home, 'outside'))).toEqual(['file']);
   });
 
@@ -113,7 +115,7 @@ test('links that stay inside are fine', async () => {
 
 test('a root that is no path is an error', async () => {
   await expect(pathOf('local://100%')).rejects.toThrow('percent-encoding is not valid');
-  await expect(pathOf('local://a%00b')).rejects.toThrow('It has a NUL character.');
+  await expect(pathOf('local://a%00b')).rejects.toThrow('The path has a NUL character.');
   mkdirSync(root);
   symlinkSync('loop', join(root, 'loop'));
   await expect(pathOf('local://loop')).rejects.toThrow('ELOOP');

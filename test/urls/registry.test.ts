@@ -19,7 +19,7 @@ test('a scheme has the resolver that was registered for it', () => {
 test('a scheme has one resolver', () => {
   const registry = createUrlRegistry({ local: resolver });
   expect(() => registry.register('local', resolver)).toThrow(
-    'scheme: expected a new one, local has a resolver already',
+    'scheme: expected one without a resolver, local has one already',
   );
 });
 

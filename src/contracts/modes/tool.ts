@@ -63,8 +63,8 @@ export function createModesTool(options: ModesOptions): ModesTool {
 function checkBackground({ limits }: ModesSettings): void {
   if (limits === undefined) return;
   throw new InputError(
-    "mode: expected 'default' or 'slow', since commands have limits, which are kept by their host; " +
-      'a command that ends with `&` goes on within them',
+    "mode: expected 'default' or 'slow', since commands have limits, which end with their host; " +
+      'to go on in the background within them, end the command with `&`',
   );
 }
 

@@ -42,7 +42,7 @@ const NAMES: OptionNames<PlainOptions> = {
   maxStderrBytes: true,
 };
 /** It is another contract's option, and a part of one of this. */
-const MISTAKES = { ci: 'nonInteractive has it' };
+const MISTAKES = { ci: 'use nonInteractive' };
 
 /** Those options with everything decided. */
 export interface PlainSettings extends Omit<ShellSettings, 'cwd'> {

@@ -65,7 +65,7 @@ export interface PlainDetails {
 }
 
 const TIMEOUT_ADVICE =
-  'For what takes longer, start it with `&` and its output in a file, and look there later.';
+  'For more time, start it with `&` and its output in a file, and read the file later.';
 const SUFFIX = '... (truncated)';
 
 /**

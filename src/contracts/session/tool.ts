@@ -113,6 +113,6 @@ function checkFields({ command, restart, run_in_background: background }: Sessio
   }
   if (command !== undefined) checkCommand(command);
   if (restart && background) {
-    throw new InputError('restart: expected no `run_in_background: true` beside it, got true');
+    throw new InputError('restart: expected to come without `run_in_background: true`');
   }
 }

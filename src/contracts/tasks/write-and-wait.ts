@@ -35,6 +35,6 @@ async function write(task: Task, text: string): Promise<void> {
     await task.write(text);
   } catch (error) {
     if (!hasCode(error, 'EPIPE')) throw error;
-    throw new InputError(`${task.id}: it has ended or closed its stdin, and reads no more`);
+    throw new InputError(`${task.id}: it has ended, or has closed its stdin`);
   }
 }

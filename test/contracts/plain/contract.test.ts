@@ -106,7 +106,7 @@ describe('Timeout', () => {
     });
     expect(result.structured).toEqual({
       error:
-        'Command timed out after 0.5 seconds\nFor what takes longer, start it with `&` and its output in a file, and look there later.',
+        'Command timed out after 0.5 seconds\nFor more time, start it with `&` and its output in a file, and read the file later.',
       stdout: 'a\n',
       stderr: 'b\n',
     });

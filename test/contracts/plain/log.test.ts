@@ -65,7 +65,7 @@ test('all commands are logged: what failed, timed out, was cancelled or never ra
     {
       command: 'echo a; sleep 30',
       error:
-        'Command timed out after 1 second\nFor what takes longer, start it with `&` and its output in a file, and look there later.',
+        'Command timed out after 1 second\nFor more time, start it with `&` and its output in a file, and read the file later.',
       ...none,
       stdoutBytes: 2,
     },

@@ -110,7 +110,7 @@ describe('Error Conditions', () => {
     const tool = makeTool({ timeout: 0.3, graceMs: 300 });
     expect(await answerOf(tool, "trap '' TERM; while :; do sleep 0.1; done")).toMatchObject({
       error:
-        'Command timed out after 0.3 seconds\nFor what takes longer, start it with `&` and its output in a file, and look there later.',
+        'Command timed out after 0.3 seconds\nFor more time, start it with `&` and its output in a file, and read the file later.',
     });
   });
 

@@ -89,7 +89,7 @@ test('a task whose command has left processes is not completed, and can be ended
     'Its end has been returned before.',
   );
   expect(await say(tool.killTask, { task_id: id })).toMatch(
-    /status: completed\n\nIts end has been returned before\. Now nothing of it runs any more\./,
+    /status: completed\n\nIts end has been returned before\. None of its processes runs any more\./,
   );
   expect(sleeping(7102)).toEqual([]);
   expect(await say(tool.taskOutput, { task_id: id })).toContain('Task not found');
@@ -125,7 +125,7 @@ test('a task that cannot be written to says why', async () => {
   const closed = await startTalk(tool, 'exec <&-; echo closed; sleep 60');
   await say(tool.taskOutput, { task_id: closed, line: 'closed' });
   expect(await failureOf(tool.writeTask.execute({ task_id: closed, text: 'x' }))).toMatchObject({
-    message: `${closed}: it has ended or closed its stdin, and reads no more`,
+    message: `${closed}: it has ended, or has closed its stdin`,
   });
 });
 

@@ -117,7 +117,7 @@ test.each([
     for (const command of ['cat /dev/null', 'cat /dev/null']) {
       expect(await answerTo(tool, { command })).toContain('(no output)');
     }
-    expect(warnings).toEqual([`interceptor: commands are not looked at, tools: ${why}`]);
+    expect(warnings).toEqual([`interceptor: commands are not checked, tools: ${why}`]);
   },
 );
 

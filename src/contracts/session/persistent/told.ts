@@ -40,7 +40,7 @@ export function cancelledNotice(cwd: string): string {
 
 /** Says that a call with `restart` has a new shell. */
 export function restartNotice(cwd: string): string {
-  return `The shell was restarted in ${cwd}: ${LOST}, and what the old one had started was ended.`;
+  return `The shell was restarted in ${cwd}: ${LOST}, and everything that the old one had started was ended.`;
 }
 
 function howOf(outcome: Outcome): string {
@@ -71,7 +71,7 @@ export function notOpened(cwd: string): string {
 }
 
 /** The receipt's trouble of a call whose remaining processes cannot be seen. */
-export const UNSEEN = 'what still runs of it could not be looked at';
+export const UNSEEN = 'the processes that still run could not be looked at';
 
 /** Makes the answer to a call that asks only for a new shell. */
 export function restartedResult(cwd: string, notice: string): ToolResult<SessionDetails> {

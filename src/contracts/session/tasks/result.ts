@@ -147,7 +147,7 @@ export function readTaskResult(
   file: string | undefined,
 ): ToolResult<TaskDetails> {
   const where = file === undefined ? '' : ` All of its output: ${file}`;
-  const rest = phase === 'left' ? '' : ' Now nothing of it runs any more.';
+  const rest = phase === 'left' ? '' : ' None of its processes runs any more.';
   const text = sections([
     taskLines(taskId, phase),
     `Its end has been returned before.${rest}${where}`,

@@ -70,7 +70,7 @@ export function createInterceptor(
   if (typeof tools === 'function' || rules.some(({ rule }) => tools.includes(rule.tool))) {
     preloadShellParser();
   }
-  const told = once((why) => warn(`interceptor: commands are not looked at, tools: ${why}`));
+  const told = once((why) => warn(`interceptor: commands are not checked, tools: ${why}`));
   return async (...commands) => {
     const names = namesOf(tools, told);
     const live = rules.filter(({ rule }) => names.includes(rule.tool));

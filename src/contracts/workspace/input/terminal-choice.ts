@@ -18,7 +18,7 @@ export function chooseTerminal(
   off: string | undefined,
 ): TerminalChoice {
   if (!pty) return { kind: 'pipes' };
-  if (async) return { kind: 'pipes', notice: noTerminal('nobody sees a background command') };
+  if (async) return { kind: 'pipes', notice: noTerminal('the user sees no background command') };
   if (off !== undefined) return { kind: 'pipes', notice: noTerminal(`${off}=1 is set`) };
   if (ui === undefined) return { kind: 'pipes', notice: noTerminal('there is no user interface') };
   return { kind: 'terminal', ui };

@@ -118,5 +118,5 @@ function lastLines(text: string, mostBytes: number): string {
   if (last.length === text.length) return text;
   const lines = last.slice(last.indexOf('\n') + 1);
   const bytes = Buffer.byteLength(text) - Buffer.byteLength(lines);
-  return `[… ${formatSize(bytes)} of what was drawn not shown …]\n${lines}`;
+  return `[… ${formatSize(bytes)} of the drawn output not shown …]\n${lines}`;
 }

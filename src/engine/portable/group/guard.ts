@@ -43,7 +43,7 @@ class Guard {
       this.#spawn();
     } catch (error) {
       warnHost(
-        `What ends commands with their host cannot be started: ${messageOf(error)}`,
+        `The guard that ends commands with their host cannot be started: ${messageOf(error)}`,
         'FORKLINE_NO_GUARD',
       );
     }

@@ -200,8 +200,8 @@ test('the file is for its owner alone, and gone with the tool', async () => {
 
 test.each([
   ['takes too long', `${longSleep(331)}\n`, 'not read within 300 ms'],
-  ['becomes another program', 'exec sleep 0\n', 'it ended the shell, or that is not bash'],
-  ['ends the shell', 'exit 3\n', 'it ended the shell, or that is not bash'],
+  ['becomes another program', 'exec sleep 0\n', 'it ended the shell, or the shell is not bash'],
+  ['ends the shell', 'exit 3\n', 'it ended the shell, or the shell is not bash'],
 ])(
   'an rc file that %s means no snapshot, is told once and fails nothing',
   async (_, rc, reason) => {
@@ -210,7 +210,7 @@ test.each([
     const { tool, warnings } = toolWith('', { shellSnapshot: { rcFile, timeoutMs: 300 } });
     expect(await outputOf(tool, 'echo works')).toBe('works');
     expect(await outputOf(tool, 'echo works')).toBe('works');
-    expect(warnings).toEqual([`shellSnapshot: none is used, ${rcFile}: ${reason}`]);
+    expect(warnings).toEqual([`shellSnapshot: not used, ${rcFile}: ${reason}`]);
     expect(sleeping(331)).toEqual([]);
   },
 );

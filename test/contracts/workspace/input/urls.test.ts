@@ -74,7 +74,7 @@ test.each([
   ],
   [
     'local://../x',
-    'Cannot resolve local:// URL in bash command: local://../x\nIt leads out of local://.',
+    'Cannot resolve local:// URL in bash command: local://../x\nThe path leads out of local://.',
   ],
 ])(
   'B21: %s is an error in a command, a variable and the directory, by the field',

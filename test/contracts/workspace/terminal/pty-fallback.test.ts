@@ -56,11 +56,11 @@ test('an async command has pipes, and one on a terminal is not put into the back
     async: true,
   });
   expect(started.details.async?.state).toBe('running');
-  const why = 'Run without a terminal (pty): nobody sees a background command.';
+  const why = 'Run without a terminal (pty): the user sees no background command.';
   expect(textOf(started)).toContain(`${why}\n\nBackground job bg_1 started`);
   const polled = await tool.job?.execute({ poll: [] });
   expect(polled && textOf(polled)).toContain('piped\n');
-  expect(polled && textOf(polled)).toContain('(pty): nobody sees a background command.');
+  expect(polled && textOf(polled)).toContain('(pty): the user sees no background command.');
   const result = await tool.execute({ command: 'sleep 0.5; test -t 1 && echo tty', pty: true });
   expect(textOf(result)).toMatch(/^tty\n/);
   expect(result.details).not.toHaveProperty('async');

@@ -31,7 +31,7 @@ test('a screen drawn by a few bytes is cut at the end of a line, and a line says
   const tool = makeTool({ ui: new FakeUi(), tailBytes: 200 });
   const answer = await answerTo(tool, { command, pty: true });
   const lines = [7, 8, 9].map((digit) => String(digit).repeat(100)).join('\n');
-  expect(answer).toBe(`[… 606B of what was drawn not shown …]\n${lines}\n\nWall time: T seconds`);
+  expect(answer).toBe(`[… 606B of the drawn output not shown …]\n${lines}\n\nWall time: T seconds`);
 });
 
 test('the screen comes with its styles, its cursor, and which rows are new', async () => {
