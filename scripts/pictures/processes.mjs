@@ -58,7 +58,7 @@ export const processes = picture(
   {
     title:
       'The host sends a request to a cradle, which launches the command, is its parent, and says when ' +
-      'nobody of it is left. The keeper makes cradles.',
+      'no process of it is left. The keeper makes cradles.',
     width: WIDTH,
     height: HEIGHT,
   },
@@ -80,7 +80,7 @@ export const processes = picture(
     label(DAEMON + 14, 240, 'a daemon,', 'small muted'),
     label(DAEMON + 14, 256, 'which goes on', 'small muted'),
     ...message('cradle', 'host', 270, 'its command has ended: exit code'),
-    ...message('host', 'cradle', 300, 'who is left?'),
+    ...message('host', 'cradle', 300, 'which are left?'),
     ...message('cradle', 'host', 330, 'the daemon: pid, command line'),
     note('host', 358, 'run() resolves'),
     ...message('host', 'cradle', 396, 'dispose(): end it, with a grace'),

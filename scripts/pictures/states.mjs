@@ -33,23 +33,23 @@ export const states = picture(
   {
     title:
       'A command is running; it has left processes; it has ended, with all of them; or it is lost, ' +
-      'since whoever kept count was killed.',
+      'since the process that kept count was killed.',
     width: WIDTH,
     height: HEIGHT,
   },
   [
     ...state(20, 92, 'blue', 'running', ['its command runs']),
-    ...state(312, 92, 'amber', 'left', ['it has ended;', 'what it started still runs']),
-    ...state(604, 92, 'green', 'ended', ['nobody of it is left:', 'the kernel says so']),
-    ...state(312, 206, 'red', 'lost', ['nobody can tell any more']),
+    ...state(312, 92, 'amber', 'left', ['it has ended;', 'its processes still run']),
+    ...state(604, 92, 'green', 'ended', ['no process is left:', 'the kernel says so']),
+    ...state(312, 206, 'red', 'lost', ['not known any more']),
     arrow('M216 129H306'),
     ...cause(262, 121, ['its command', 'ends']),
     arrow('M508 129H598'),
-    ...cause(554, 121, ['the last', 'of it ends']),
+    ...cause(554, 121, ['the last', 'process ends']),
     arrow('M118 92V52Q118 44 126 44H694Q702 44 702 52V86'),
-    ...cause(410, 36, ['its command ends, and nothing of it is left']),
+    ...cause(410, 36, ['its command ends, and no process is left']),
     arrow('M118 166V235Q118 243 126 243H306'),
-    ...cause(214, 235, ['whoever kept count', 'was killed']),
+    ...cause(214, 235, ['the counting', 'process was killed']),
     arrow('M410 166V200'),
   ],
 );
