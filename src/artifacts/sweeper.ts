@@ -85,7 +85,7 @@ export class Sweeper {
       this.#totalBytes = swept.totalBytes + (this.#totalBytes - before);
       this.#removed(swept.removed);
     } catch (error) {
-      if (!this.#warned) warnHost(`artifacts in ${directory} are not swept: ${messageOf(error)}`);
+      if (!this.#warned) warnHost(`old artifacts in ${directory} stay: ${messageOf(error)}`);
       this.#warned = true;
     }
     const endedAt = performance.now();

@@ -73,7 +73,7 @@ async function findOut(value: string): Promise<void> {
   missing.add(value);
   warnHost(
     `LC_ALL is ${value}, a locale that this system does not have: commands of tools get LC_ALL=C, ` +
-      'which comes to the same, since each shell would begin its output with a warning.',
+      'which has the same effect, without a warning at the start of each output.',
     'FORKLINE_NO_LOCALE',
   );
 }

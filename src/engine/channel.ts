@@ -186,8 +186,8 @@ class Channel {
       }
       case KEEPER_DIED:
         warnHost(
-          'The process that runs the commands was killed. Those that run go on; the next command ' +
-            'starts another one.',
+          'The keeper, which runs the commands, was killed. Running commands go on; the next command ' +
+            'starts another keeper.',
           'FORKLINE_KEEPER_KILLED',
         );
         break;

@@ -48,7 +48,7 @@ test('L1: a directory that cannot be swept still takes artifacts, and a warning 
     const store = createArtifactStore({ directory, maxTotalBytes: 1 });
     for (const id of ['1', '2', '3']) expect((await store.save('bash', 'x')).id).toBe(id);
     expect(readdir).toHaveBeenCalled();
-    expect(warned.mock.calls).toEqual([[`artifacts in ${directory} are not swept: no`]]);
+    expect(warned.mock.calls).toEqual([[`old artifacts in ${directory} stay: no`]]);
   } finally {
     vi.restoreAllMocks();
     syncBuiltinESMExports();
