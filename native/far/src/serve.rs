@@ -121,7 +121,7 @@ fn own_program() -> Option<PathBuf> {
 }
 
 fn tell_of_keeper() {
-    eprintln!("forkline-far: somebody has killed the keeper; its commands have ended");
+    eprintln!("forkline-far: the keeper was killed; its commands have ended");
 }
 
 /// Writes all bytes to the client.
@@ -188,7 +188,7 @@ fn act(session: &Arc<Session>, taken: Taken) -> Result<(), Fault> {
 }
 
 fn open(session: &Arc<Session>, call: u32, body: Option<Vec<u8>>) -> Result<(), CallError> {
-    let busy = "Too much is on its way here; nothing was started.";
+    let busy = "Too much data is in transit; nothing was started.";
     let body = body.ok_or_else(|| CallError::busy(busy))?;
     if session.connection.load() > MAX_CALLS {
         let busy = format!("{MAX_CALLS} calls are under way; nothing was started.");

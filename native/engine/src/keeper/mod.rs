@@ -162,7 +162,7 @@ impl Keeper {
             let stderr = self.stderr.lock().take();
             let how = describe_end(end_of(self.lifeline.keeper), stderr.as_ref());
             let subject = match self.was_killed.load(Ordering::Relaxed) {
-                true => format!("{NAME}, which did not say that it was there ({how})"),
+                true => format!("{NAME}, which did not report its start ({how})"),
                 false => format!("{NAME}, which ended while it started ({how})"),
             };
             let _ = self.end.set(subject);

@@ -106,7 +106,7 @@ fn make_room(sandboxes: &mut Vec<Sandboxed>) -> Result<Option<Arc<Keeper>>, Laun
         Room::None => Err(LaunchError {
             step: Step::Sandbox,
             errno: libc::EAGAIN,
-            subject: format!("{MOST} stand, and in each something runs"),
+            subject: format!("{MOST} sandboxes exist, and something runs in each"),
         }),
     }
 }

@@ -56,7 +56,7 @@ pub fn describe_end(end: Option<ProcessEnd>, stderr: Option<&StartupStderr>) -> 
     let how = match end {
         Some(ProcessEnd::Exit(code)) => format!("exit code {code}"),
         Some(ProcessEnd::Signal(signal)) => format!("signal {signal}"),
-        None => "nobody knows how".to_owned(),
+        None => "how is not known".to_owned(),
     };
     let said = stderr.map(StartupStderr::read).unwrap_or_default();
     if said.is_empty() { how } else { format!("{how}: {said}") }

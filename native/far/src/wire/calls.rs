@@ -205,7 +205,7 @@ impl Calls {
             return Ok(false);
         }
         if id <= self.last_id {
-            return Err(Fault(format!("call {id} has been there before")));
+            return Err(Fault(format!("the number of call {id} was used before")));
         }
         self.last_id = id;
         self.calls.insert(id, ActiveCall::new(id));
@@ -287,5 +287,5 @@ fn parse(payload: &[u8]) -> Result<Value, Fault> {
 
 /// The fault of a client that sends more than it was granted.
 fn flood() -> Fault {
-    Fault("more was sent than was granted".to_owned())
+    Fault("more bytes were sent than the window allows".to_owned())
 }

@@ -97,7 +97,7 @@ pub fn keep(order: File) -> ExitCode {
         Err(_) if plan.require == Require::BestEffort => landlocked(&plan, before),
         Err(error) => {
             let action = match error.kind() {
-                io::ErrorKind::NotFound => "settling users in a user namespace, by '/proc'",
+                io::ErrorKind::NotFound => "mapping users in a user namespace, by '/proc'",
                 _ => "making a user namespace and those below it",
             };
             refuse(&before, &SetupError::of(Protection::Write, action)(error))
@@ -164,9 +164,8 @@ fn landlocked(plan: &Plan, before: Before) -> ExitCode {
 
 /// Hands the filter's questions to the warden, and checks that they are answered.
 fn hand_out(inside: &Inside, built: Built) -> Result<Built, SetupError> {
-    let refuse =
-        || SetupError::of(Protection::UnixSockets, "having sockets connected from beside it");
-    let held = "taking hold of processes (pidfd_open), to connect their sockets from beside it";
+    let refuse = || SetupError::of(Protection::UnixSockets, "connecting sockets from outside");
+    let held = "opening processes (pidfd_open), to connect their sockets from outside";
     probe::holding().map_err(SetupError::of(Protection::UnixSockets, held))?;
     let (warden, lines) = pair().map_err(refuse())?;
     if let Some(listener) = built.listener {
@@ -179,7 +178,7 @@ fn hand_out(inside: &Inside, built: Built) -> Result<Built, SetupError> {
 /// Checks the sandbox before any command is in it.
 fn probed(built: Built) -> Result<Built, SetupError> {
     privileges::close_to_others()
-        .map_err(SetupError::of(Protection::Processes, "closing the keeper to others"))?;
+        .map_err(SetupError::of(Protection::Processes, "closing the keeper to other processes"))?;
     probe::launching().map(|()| built)
 }
 

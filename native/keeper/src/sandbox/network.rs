@@ -42,7 +42,7 @@ pub fn serve(plan: &Plan, lifeline: BorrowedFd) -> Result<Mechanism, SetupError>
         Ok(()) => Ok(Mechanism::Proxy),
         Err(_) if plan.require == Require::BestEffort => Ok(Mechanism::Namespace),
         Err(error) => {
-            let action = "having the host serve its proxy (it may have no descriptors left)";
+            let action = "having the host serve the proxy (the host may have no descriptors left)";
             Err(SetupError::of(Protection::Network, action)(error))
         }
     }

@@ -31,8 +31,7 @@ pub use steps::{git_trees, refuse_replaced};
 pub fn make(plan: &Plan) -> Result<Mechanism, SetupError> {
     let refuse =
         |protection, action: &str| SetupError::of::<io::Error>(protection, action.to_owned());
-    mounts::part_from_outside()
-        .map_err(refuse(Protection::Write, "parting from the host's mounts"))?;
+    mounts::part_from_outside().map_err(refuse(Protection::Write, "leaving the host's mounts"))?;
     let nothing = || Tree::copy(Path::new("/dev/null")).and_then(Tree::without_devices);
     let hosts = Hosts::copy();
     let mut steps = steps(plan)?;

@@ -62,7 +62,7 @@ pub fn steps(plan: &Plan) -> Result<Vec<Placement>, SetupError> {
 /// Returns an error if a writable path is no longer what the host has found.
 pub fn refuse_replaced(plan: &Plan) -> Result<(), SetupError> {
     let Some(path) = plan.replaced() else { return Ok(()) };
-    let action = format!("'{}' is not what it was when the command was asked for", path.display());
+    let action = format!("'{}' has been replaced since the command was asked for", path.display());
     Err(SetupError::of(Protection::Write, action)(io::Error::from_raw_os_error(libc::ESTALE)))
 }
 
