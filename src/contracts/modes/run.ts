@@ -2,7 +2,6 @@ import { type KeptOutput, keepText, OutputKeeper } from '../../artifacts/keep-ou
 import { execute } from '../../command/execute.js';
 import type { MergedResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
-import type { ExecuteOptions } from '../../options/command-options.js';
 import { makeReceipt, type Receipt } from '../../receipt/receipt.js';
 import { messageOf } from '../../support/errors.js';
 import { DetachedSubject } from '../../tasks/detached/detached-subject.js';

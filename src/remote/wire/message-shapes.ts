@@ -1,4 +1,4 @@
-import type { TerminalSize } from '../../faces/command.js';
+import type { TerminalSize } from '../../faces/options.js';
 import type { ToolHints, ToolResult } from '../../faces/contracts.js';
 import type {
   BackgroundProcess,
