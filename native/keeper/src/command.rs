@@ -7,7 +7,7 @@ use forkline_launch::{Image, Launch, Launched, Place, Stack, Step, launch_and_te
 use forkline_protocol::{Answer, Descriptors, Exit, Order, Request, Start, members_in_parts, take};
 
 use crate::ending::{Effort, Ending};
-use crate::host::{Ties, tell};
+use crate::host::{Ties, send_answer};
 use crate::late::oom_score;
 use crate::late::session_nice::NiceRetry;
 use crate::member_query::{MemberQuery, launch_lines, members_now};
@@ -59,7 +59,7 @@ pub fn run(
     // The cradle shares its directory with such a command.
     let unless_followed = if request.follow { Reuse::Impossible } else { Reuse::Possible };
     if let Err(errno) = oom_score::check(request.attributes.oom_score) {
-        tell(ties, &Answer::Failed { step: Step::Limits, errno });
+        send_answer(ties, &Answer::Failed { step: Step::Limits, errno });
         return Reuse::Possible;
     }
     let at = proc::monotonic();
@@ -88,18 +88,18 @@ pub fn run(
         Ok(launched) => launched,
         Err(failure) => {
             let errno = failure.error.raw_os_error().unwrap_or(0);
-            tell(ties, &Answer::Failed { step: failure.step, errno });
+            send_answer(ties, &Answer::Failed { step: failure.step, errno });
             return unless_followed;
         }
     };
     ties.waker.into_iter().for_each(|waker| waker.wakes(pid));
     if let Err(errno) = oom_score::mark(pid, oom_score, request.attributes.oom_score) {
-        tell(ties, &Answer::Failed { step: Step::Limits, errno });
+        send_answer(ties, &Answer::Failed { step: Step::Limits, errno });
         return unless_followed;
     }
     let start = Start { pid: outer_pid, cradle: outside::own_pid(), at, share };
     if request.announce {
-        tell(ties, &Answer::Started(start));
+        send_answer(ties, &Answer::Started(start));
     }
     let command = RunningCommand {
         host: Some(ties),
@@ -174,15 +174,15 @@ impl RunningCommand<'_> {
         let told = exit.is_some();
         if let Some(mut exit) = exit {
             exit.empty = empty && self.ending.is_none();
-            self.tell(&Answer::Exit(exit));
+            self.answer(&Answer::Exit(exit));
         }
         match &self.ending {
             _ if !empty => {}
             Some(ending) => {
-                self.tell(&Answer::Over { forced: ending.is_forced(), cleared: true });
+                self.answer(&Answer::Over { forced: ending.is_forced(), cleared: true });
             }
             None if told => {}
-            None => self.tell(&Answer::Empty),
+            None => self.answer(&Answer::Empty),
         }
         if empty { Remaining::None } else { Remaining::Some }
     }
@@ -213,7 +213,7 @@ impl RunningCommand<'_> {
     fn act(&mut self, now: Instant) -> Effort {
         if self.to_announce.is_some_and(|due| due <= now) {
             self.to_announce = None;
-            self.tell(&Answer::Started(self.start));
+            self.answer(&Answer::Started(self.start));
         }
         let nice_retry = self.nice_retry.take_if(|nice_retry| nice_retry.due() <= now);
         if let (Some(nice_retry), Some(leader)) = (nice_retry, self.leader) {
@@ -225,8 +225,8 @@ impl RunningCommand<'_> {
         };
         if effort == Effort::GivenUp {
             let left = members_now(&self.members, &launch_lines(&self.images));
-            members_in_parts(&left).iter().for_each(|part| self.tell(part));
-            self.tell(&Answer::Over { forced: true, cleared: false });
+            members_in_parts(&left).iter().for_each(|part| self.answer(part));
+            self.answer(&Answer::Over { forced: true, cleared: false });
             self.ending = None;
         }
         let due = self.member_query.as_mut().filter(|member_query| member_query.due() <= now);
@@ -235,9 +235,9 @@ impl RunningCommand<'_> {
             // A member is there, shown or not, since this process still has a child.
             self.member_query = None;
             if left.is_empty() {
-                self.tell(&Answer::Left { members: Vec::new(), more: false });
+                self.answer(&Answer::Left { members: Vec::new(), more: false });
             }
-            members_in_parts(&left).iter().for_each(|part| self.tell(part));
+            members_in_parts(&left).iter().for_each(|part| self.answer(part));
         }
         effort
     }
@@ -249,7 +249,7 @@ impl RunningCommand<'_> {
                 Ok(0) => self.host_is_gone(),
                 Ok(length) => {
                     if let Some(order) = buffer.get(..length).and_then(Order::decode) {
-                        self.obey(order);
+                        self.carry_out(order);
                     }
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
@@ -259,12 +259,12 @@ impl RunningCommand<'_> {
         }
     }
 
-    fn obey(&mut self, order: Order) {
+    fn carry_out(&mut self, order: Order) {
         let now = Instant::now();
         match order {
             Order::Signal(signal) => {
                 let sent = self.leader.is_some_and(|leader| kill(-leader, signal));
-                self.tell(&Answer::Signalled(sent));
+                self.answer(&Answer::Signalled(sent));
             }
             Order::End(grace) => self.end(Duration::from_millis(grace), now),
             Order::Who => self.member_query = Some(MemberQuery::new(now)),
@@ -285,9 +285,9 @@ impl RunningCommand<'_> {
         }
     }
 
-    fn tell(&self, answer: &Answer) {
+    fn answer(&self, answer: &Answer) {
         if let Some(host) = self.host {
-            tell(host, answer);
+            send_answer(host, answer);
         }
     }
 }

@@ -8,7 +8,7 @@ use forkline_launch::{Attributes, Limit, Stack};
 use forkline_protocol::{Answer, Descriptors, Order, Received, Request, receive_now, take};
 
 use crate::command::{self, Reuse};
-use crate::host::{Ties, Waker, tell};
+use crate::host::{Ties, Waker, send_answer};
 use crate::signals;
 pub use condition::Condition;
 use condition::Score;
@@ -79,7 +79,7 @@ impl CradleProcess<'_> {
             }
         };
         if is_unwanted(self.channel.as_fd()) {
-            tell(ties, &Answer::Unwanted);
+            send_answer(ties, &Answer::Unwanted);
             return Reuse::Possible;
         }
         self.limit_processes(&request.attributes.limits);
@@ -114,7 +114,7 @@ impl CradleProcess<'_> {
 
 /// Tells the host to ask another cradle: nothing has been started here, and nothing will be.
 fn report_unfit(ties: Ties, errno: i32, why: String) -> Reuse {
-    tell(ties, &Answer::Unfit { errno, why });
+    send_answer(ties, &Answer::Unfit { errno, why });
     Reuse::Impossible
 }
 

@@ -36,13 +36,13 @@ impl HostGone {
     }
 
     /// Tells all cradles, and those made later: the eventfd is never read, so it stays readable.
-    pub fn tell(&self) {
+    pub fn announce(&self) {
         let one = 1_u64.to_ne_bytes();
         // SAFETY: reads as many bytes as it is told.
         unsafe { libc::write(self.0.as_raw_fd(), one.as_ptr().cast(), one.len()) };
     }
 
-    /// Returns the eventfd, which is readable once `tell` was called.
+    /// Returns the eventfd, which is readable once `announce` was called.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
@@ -121,7 +121,7 @@ const AGAIN: Duration = Duration::from_millis(10);
 /// Sends an answer to the host, in a cradle. A host that is gone needs no answer. A host that is alive
 /// must not wait for ever: if the answer can't be sent, this cradle ends, and its keeper ends the
 /// command's members and tells the host.
-pub fn tell(ties: Ties, answer: &Answer) {
+pub fn send_answer(ties: Ties, answer: &Answer) {
     let message = answer.encode();
     for _ in 0..TRIES {
         match deliver(ties, &message) {
@@ -178,7 +178,7 @@ mod tests {
     fn the_end_of_the_host_is_told_to_present_and_later_cradles() {
         let host_gone = HostGone::new().unwrap();
         assert!(!is_told(&host_gone));
-        host_gone.tell();
+        host_gone.announce();
         assert_eq!([is_told(&host_gone), is_told(&host_gone)], [true, true]);
     }
 

@@ -83,7 +83,7 @@ pub fn keep_for(
     // The keeper has a duplicate of this descriptor.
     drop(lifeline);
     keeper.sandbox = sandbox;
-    keeper.say(News::Hello(VERSION));
+    keeper.send_news(News::Hello(VERSION));
     // SAFETY: takes numbers only. 1 is the null device: from here on nothing reads stderr.
     unsafe { libc::dup2(1, 2) };
     while keeper.turn().is_continue() {}
@@ -142,7 +142,7 @@ impl HostKeeper {
             self.host_is_gone();
         }
         if denied & libc::POLLIN != 0 {
-            self.tell_denied();
+            self.forward_denials();
         }
         ControlFlow::Continue(())
     }
@@ -157,7 +157,7 @@ impl HostKeeper {
                         for channel in received.descriptors {
                             if let Some(pid) = self.make(channel, CradleUser::Host) {
                                 let pid = self.cradles.get(&pid).copied().unwrap_or(pid);
-                                self.say(News::Made(number, pid));
+                                self.send_news(News::Made(number, pid));
                             }
                         }
                     }
@@ -165,7 +165,7 @@ impl HostKeeper {
                         for channel in received.descriptors {
                             match self.make(channel, CradleUser::TaskKeeper) {
                                 Some(cradle) => drop(self.task_cradles.insert(cradle)),
-                                None => self.say(News::Left),
+                                None => self.send_news(News::Left),
                             }
                         }
                     }
@@ -179,15 +179,15 @@ impl HostKeeper {
         }
     }
 
-    fn tell_denied(&self) {
+    fn forward_denials(&self) {
         if let Some(sandbox) = &self.sandbox {
-            sandbox.take_denied(&self.cradles, |news| self.say(news));
+            sandbox.take_denied(&self.cradles, |news| self.send_news(news));
         }
     }
 
     fn host_is_gone(&mut self) {
         (self.lifeline, self.host) = (None, None);
-        self.host_gone.tell();
+        self.host_gone.announce();
     }
 
     /// Reaps the children that have ended. Returns whether any is left.
@@ -212,7 +212,7 @@ impl HostKeeper {
     fn ended(&mut self, ended: &EndedChild) {
         let now = Instant::now();
         if self.task_cradles.remove(&ended.pid) {
-            self.say(News::Left);
+            self.send_news(News::Left);
         }
         if let Some(sandbox) = &mut self.sandbox {
             sandbox.ended(ended.pid);
@@ -233,7 +233,7 @@ impl HostKeeper {
     /// Tells the host what has become of all that was adopted.
     fn report_adopted(&mut self, news: impl Fn(i32) -> News) {
         for cradle in self.adopted.take().into_iter().flat_map(|adopted| adopted.cradles) {
-            self.say(news(cradle));
+            self.send_news(news(cradle));
         }
     }
 
@@ -288,7 +288,7 @@ impl HostKeeper {
         None
     }
 
-    fn say(&self, news: News) {
+    fn send_news(&self, news: News) {
         if let Some(lifeline) = &self.lifeline {
             let _ = send(lifeline.as_fd(), [&news.encode(), b""], &[]);
         }

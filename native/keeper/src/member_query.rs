@@ -67,7 +67,7 @@ impl MemberQuery {
             || now.duration_since(self.same_since) >= SAME
             || now.duration_since(self.since) >= PATIENCE;
         if settled {
-            return Some(all.iter().zip(&seen).map(|both| tell(both, launch_lines)).collect());
+            return Some(all.iter().zip(&seen).map(|both| describe(both, launch_lines)).collect());
         }
         self.seen = seen;
         self.next = now + self.interval;
@@ -87,7 +87,7 @@ pub fn launch_lines(images: &[Image]) -> Vec<Vec<u8>> {
 /// Returns the members that are left now, without waiting.
 pub fn members_now(members: &Members, launch_lines: &[Vec<u8>]) -> Vec<Member> {
     let (all, seen) = see_all(members);
-    all.iter().zip(&seen).map(|both| tell(both, launch_lines)).collect()
+    all.iter().zip(&seen).map(|both| describe(both, launch_lines)).collect()
 }
 
 fn see_all(members: &Members) -> (Vec<LiveMember>, Vec<Seen>) {
@@ -102,7 +102,7 @@ fn see(member: &LiveMember) -> Seen {
     Seen { pid: member.pid, group: member.group, started: member.started, arguments }
 }
 
-fn tell((member, seen): (&LiveMember, &Seen), launch_lines: &[Vec<u8>]) -> Member {
+fn describe((member, seen): (&LiveMember, &Seen), launch_lines: &[Vec<u8>]) -> Member {
     let command = if launch_lines.contains(&seen.arguments) { None } else { named(member, seen) };
     let (pid, group) = outside::pid_and_group(member.pid, member.group);
     Member { pid, group, command }

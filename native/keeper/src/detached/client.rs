@@ -21,9 +21,9 @@ pub struct Client {
     /// The write under way: the number of its call, the bytes, and how many of them are written.
     writing: Option<(u64, Vec<u8>, usize)>,
     /// The numbers of the calls that ask for members.
-    who: Vec<u64>,
+    member_calls: Vec<u64>,
     /// The numbers of the calls that have ordered the end.
-    ending: Vec<u64>,
+    end_calls: Vec<u64>,
     /// Whether the client is to be dropped.
     gone: bool,
 }
@@ -36,8 +36,8 @@ impl Client {
             outbox: Vec::new(),
             stale: true,
             writing: None,
-            who: Vec::new(),
-            ending: Vec::new(),
+            member_calls: Vec::new(),
+            end_calls: Vec::new(),
             gone: false,
         }
     }
@@ -106,7 +106,7 @@ impl Client {
             }
             self.inbox.drain(..self.inbox.len() - rest);
             match call {
-                TaskCall::Who => self.note(number, |client| &mut client.who),
+                TaskCall::Who => self.note(number, |client| &mut client.member_calls),
                 TaskCall::Write(bytes) => self.writing = Some((number, bytes, 0)),
                 call => return Some((number, call)),
             }
@@ -114,16 +114,16 @@ impl Client {
     }
 
     /// Takes note of a call that has ordered the end, to be answered when that is over.
-    pub fn awaits_end(&mut self, number: u64) {
-        self.note(number, |client| &mut client.ending);
+    pub fn note_end_call(&mut self, number: u64) {
+        self.note(number, |client| &mut client.end_calls);
     }
 
     fn note(&mut self, number: u64, of: impl Fn(&mut Client) -> &mut Vec<u64>) {
         if of(self).len() < MOST_OPEN { of(self).push(number) } else { self.gone = true }
     }
 
-    pub fn asks_who(&self) -> bool {
-        !self.who.is_empty()
+    pub fn asks_for_members(&self) -> bool {
+        !self.member_calls.is_empty()
     }
 
     /// Writes as much of the current write as the pipe takes.
@@ -151,14 +151,14 @@ impl Client {
         self.outbox.extend(answer.encode(number));
     }
 
-    pub fn tell_members(&mut self, answer: &TaskAnswer) {
-        for number in std::mem::take(&mut self.who) {
+    pub fn answer_members(&mut self, answer: &TaskAnswer) {
+        for number in std::mem::take(&mut self.member_calls) {
             self.answer(number, answer);
         }
     }
 
-    pub fn tell_over(&mut self, cleared: bool) {
-        for number in std::mem::take(&mut self.ending) {
+    pub fn answer_end(&mut self, cleared: bool) {
+        for number in std::mem::take(&mut self.end_calls) {
             self.answer(number, &TaskAnswer::Over(cleared));
         }
     }

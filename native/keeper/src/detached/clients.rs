@@ -113,16 +113,16 @@ impl Clients {
             }
         }
         if watched.first().is_some_and(|acceptor| acceptor.revents != 0) {
-            self.admit(Instant::now());
+            self.accept_clients(Instant::now());
         }
     }
 
     /// Accepts the clients that want to connect.
-    fn admit(&mut self, now: Instant) {
+    fn accept_clients(&mut self, now: Instant) {
         let Some(acceptor) = &mut self.acceptor else { return };
         loop {
             match acceptor.listener.accept() {
-                Ok((socket, _)) if self.connected.len() < MOST && is_welcome(&socket) => {
+                Ok((socket, _)) if self.connected.len() < MOST && is_allowed(&socket) => {
                     self.connected.push(Client::new(socket));
                 }
                 Ok(_) => {}
@@ -155,7 +155,7 @@ fn bind(path: &Path) -> io::Result<UnixListener> {
 }
 
 /// Returns whether the client is of the same user, or root's. Makes its socket non-blocking.
-fn is_welcome(socket: &UnixStream) -> bool {
+fn is_allowed(socket: &UnixStream) -> bool {
     let mut peer = MaybeUninit::<libc::ucred>::zeroed();
     let mut size = size_of::<libc::ucred>() as libc::socklen_t;
     // SAFETY: fills the structure, which has the given size and is valid as zeros.

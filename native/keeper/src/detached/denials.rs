@@ -52,7 +52,7 @@ impl Denials {
     }
 
     /// Reads all denials that have been told. Returns whether more can follow.
-    pub fn hear(&mut self) -> DenialSource {
+    pub fn read(&mut self) -> DenialSource {
         let mut buffer = vec![0; LONGEST];
         while let Some(line) = &self.line {
             match take(line.as_fd(), &mut buffer) {
@@ -71,7 +71,7 @@ impl Denials {
     }
 
     /// Takes note that some denials may not have been told.
-    pub fn are_unheard(&mut self) {
+    pub fn mark_incomplete(&mut self) {
         self.is_unheard = true;
     }
 
@@ -123,7 +123,7 @@ mod tests {
         for what in told.iter().chain(&told) {
             send(theirs.as_fd(), [what.as_bytes(), b""], &[]).unwrap();
         }
-        assert_eq!(denials.hear(), DenialSource::Open);
+        assert_eq!(denials.read(), DenialSource::Open);
         let Report { text, more, is_unheard, is_alone } = denials.report();
         assert_eq!(text, "write=namespace socket=40 connect=/a");
         assert_eq!((more, is_unheard, is_alone), (1, false, true));
@@ -131,7 +131,7 @@ mod tests {
         // A process that another test starts has a copy of the socket until its exec.
         let is_over = (0..500).any(|_| {
             std::thread::sleep(std::time::Duration::from_millis(2));
-            denials.hear() == DenialSource::Closed
+            denials.read() == DenialSource::Closed
         });
         assert!(is_over);
     }

@@ -150,7 +150,7 @@ impl Task {
         self.end.get_or_insert_with(|| end_of(&UNKNOWN, self.started));
         self.note_forced();
         self.is_ending = false;
-        self.clients.each(|client| client.tell_over(false));
+        self.clients.each(|client| client.answer_end(false));
     }
 
     /// Writes the completion line if it is due. Asks for the members that are left if the leader has
@@ -159,7 +159,7 @@ impl Task {
         if self.has_ended_alone() {
             self.write_line();
         }
-        if self.has_ended_alone() || self.clients.connected().iter().any(Client::asks_who) {
+        if self.has_ended_alone() || self.clients.connected().iter().any(Client::asks_for_members) {
             self.crew.ask_for_members(now);
         }
     }
@@ -178,7 +178,7 @@ impl Task {
             self.set_stage(Stage::Left(end));
         }
         let answer = TaskAnswer::Members { members: seen, total };
-        self.clients.each(|client| client.tell_members(&answer));
+        self.clients.each(|client| client.answer_members(&answer));
     }
 
     fn note_forced(&mut self) {
@@ -226,8 +226,8 @@ impl Task {
         self.write_line();
         let state = self.record.state();
         self.clients.each(|client| {
-            client.tell_over(true);
-            client.tell_members(&TaskAnswer::Members { members: Vec::new(), total: 0 });
+            client.answer_end(true);
+            client.answer_members(&TaskAnswer::Members { members: Vec::new(), total: 0 });
             client.write_input(&mut None);
             // A client that does not read it now finds it in the record.
             client.send(state);

@@ -97,7 +97,7 @@ impl SandboxHandle {
             let cradle = ancestor_among(pid, |pid| cradles.contains_key(&pid));
             let what = denied::family(family);
             match cradle.and_then(|cradle| self.lines.get(&cradle)) {
-                Some(line) => drop(tell(line, &what)),
+                Some(line) => drop(send_denial(line, &what)),
                 None => {
                     let number = cradle.and_then(|cradle| cradles.get(&cradle));
                     if let Some(number) = number {
@@ -111,7 +111,7 @@ impl SandboxHandle {
 
 /// Tells a keeper what was denied. Returns whether that was sent. If not, the socket is closed, which
 /// tells the keeper that a denial is missing.
-pub fn tell(line: &OwnedFd, what: &str) -> bool {
+pub fn send_denial(line: &OwnedFd, what: &str) -> bool {
     let is_told = patiently(|| send(line.as_fd(), [what.as_bytes(), b""], &[]));
     if !is_told {
         // SAFETY: takes numbers only.

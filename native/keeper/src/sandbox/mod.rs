@@ -185,17 +185,17 @@ fn probed(built: Built) -> Result<Built, SetupError> {
 /// Tells the host what is enforced, and does the keeper's work.
 fn go_on(before: Before, built: Built) -> ExitCode {
     let enforced = built.enforced.text();
-    say(&before.lifeline, &News::Enforced(enforced.clone()));
+    send_news(&before.lifeline, &News::Enforced(enforced.clone()));
     let handle = SandboxHandle::new(enforced, built.listener.map(Denied::new), built.warden);
     keeper::keep_for(before.lifeline, before.host, Some(handle))
 }
 
 fn refuse(before: &Before, refusal: &SetupError) -> ExitCode {
-    say(&before.lifeline, &News::Refused(refusal.errno(), refusal.text()));
+    send_news(&before.lifeline, &News::Refused(refusal.errno(), refusal.text()));
     ExitCode::FAILURE
 }
 
-fn say(lifeline: &OwnedFd, news: &News) {
+fn send_news(lifeline: &OwnedFd, news: &News) {
     let _ = send(lifeline.as_fd(), [&news.encode(), b""], &[]);
 }
 

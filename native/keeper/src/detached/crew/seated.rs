@@ -104,7 +104,7 @@ impl CradleCrew {
     }
 
     /// Reads all answers of the cradle.
-    fn hear(&mut self) {
+    fn read_answers(&mut self) {
         let mut buffer = vec![0; LONGEST_ANSWER];
         while !self.is_over {
             match take(self.channel.as_fd(), &mut buffer) {
@@ -159,14 +159,14 @@ impl CradleCrew {
     }
 
     /// Reads the denials. All denials of a command are sent before the last answer about its members.
-    fn hear_denials(&mut self) {
-        if self.denials.descriptor().is_none() || self.denials.hear() == DenialSource::Open {
+    fn read_denials(&mut self) {
+        if self.denials.descriptor().is_none() || self.denials.read() == DenialSource::Open {
             return;
         }
         // The process that sends denials ends after the members.
-        self.hear();
+        self.read_answers();
         if !self.has_ended && !self.is_over {
-            self.denials.are_unheard();
+            self.denials.mark_incomplete();
         }
     }
 
@@ -175,7 +175,7 @@ impl CradleCrew {
         self.events.push(event);
     }
 
-    fn tell(&self, order: Order) {
+    fn send_order(&self, order: Order) {
         // A cradle that is gone needs no orders.
         let _ = send(self.channel.as_fd(), [&order.encode(), b""], &[]);
     }
@@ -187,13 +187,13 @@ impl Crew for CradleCrew {
     }
 
     fn act(&mut self, _: Instant) -> Vec<Event> {
-        self.hear();
-        self.hear_denials();
+        self.read_answers();
+        self.read_denials();
         std::mem::take(&mut self.events)
     }
 
     fn end(&mut self, grace: Duration, _: Instant) {
-        self.tell(Order::End(u64::try_from(grace.as_millis()).unwrap_or(u64::MAX)));
+        self.send_order(Order::End(u64::try_from(grace.as_millis()).unwrap_or(u64::MAX)));
     }
 
     fn is_forced(&self) -> bool {
@@ -206,13 +206,13 @@ impl Crew for CradleCrew {
 
     fn ask_for_members(&mut self, _: Instant) {
         if !std::mem::replace(&mut self.is_asked, true) {
-            self.tell(Order::Who);
+            self.send_order(Order::Who);
         }
     }
 
     fn signal(&mut self, signal: i32) -> bool {
         self.signalled = None;
-        self.tell(Order::Signal(signal));
+        self.send_order(Order::Signal(signal));
         let until = Instant::now() + PATIENCE;
         while self.signalled.is_none() && !self.is_over {
             let left = until.saturating_duration_since(Instant::now());
@@ -220,7 +220,7 @@ impl Crew for CradleCrew {
                 break;
             }
             signals::wait([Some((self.channel.as_fd(), libc::POLLIN))], Some(left));
-            self.hear();
+            self.read_answers();
         }
         self.signalled.unwrap_or(false)
     }
@@ -231,7 +231,7 @@ impl Crew for CradleCrew {
     }
 
     fn sandbox(&mut self) -> Report {
-        self.hear_denials();
+        self.read_denials();
         self.denials.report()
     }
 

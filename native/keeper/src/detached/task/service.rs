@@ -9,7 +9,7 @@ use super::Task;
 impl Task {
     /// Serves clients until nothing more can be done for them now.
     pub(super) fn serve(&mut self) {
-        while self.hear()
+        while self.carry_out_calls()
             | self.clients.write_input(&mut self.input)
             | self.clients.send_state(self.record.state())
         {}
@@ -17,17 +17,17 @@ impl Task {
     }
 
     /// Carries out the calls that have arrived. Returns whether there were any.
-    fn hear(&mut self) -> bool {
+    fn carry_out_calls(&mut self) -> bool {
         let mut called = false;
         for index in 0..self.clients.connected().len() {
             let next = |task: &mut Task| task.clients.get(index)?.next_call();
             while let Some((number, call)) = next(self) {
                 called = true;
-                let answer = self.obey(call);
+                let answer = self.carry_out(call);
                 let Some(client) = self.clients.get(index) else { break };
                 match answer {
                     Some(answer) => client.answer(number, &answer),
-                    None => client.awaits_end(number),
+                    None => client.note_end_call(number),
                 }
             }
         }
@@ -35,7 +35,7 @@ impl Task {
     }
 
     /// Carries out a call. None: the answer follows later.
-    fn obey(&mut self, call: TaskCall) -> Option<TaskAnswer> {
+    fn carry_out(&mut self, call: TaskCall) -> Option<TaskAnswer> {
         match call {
             TaskCall::Signal(signal) => {
                 let runs = self.end.is_none();

@@ -33,11 +33,11 @@ impl DenialSockets {
 
     /// Tells a denial to the keeper of this cradle's command. Returns whether there is one, and it was
     /// told.
-    pub fn tell(&self, cradle: i32, what: &str) -> bool {
+    pub fn send_denial(&self, cradle: i32, what: &str) -> bool {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         // The cradle has introduced its socket, but it may not have been taken yet.
         self.take(&mut open);
-        open.get(&cradle).is_some_and(|line| kept::tell(line, what))
+        open.get(&cradle).is_some_and(|line| kept::send_denial(line, what))
     }
 
     /// Takes the new sockets. Returns whether there can be more.

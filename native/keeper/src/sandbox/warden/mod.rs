@@ -160,7 +160,7 @@ impl Warden {
             if self.idle.fetch_sub(1, Ordering::AcqRel) == 1 {
                 self.start_another();
             }
-            self.hear(&notice);
+            self.answer(&notice);
             if self.idle.fetch_add(1, Ordering::AcqRel) >= MOST_IDLE {
                 self.idle.fetch_sub(1, Ordering::AcqRel);
                 self.all.fetch_sub(1, Ordering::AcqRel);
@@ -184,7 +184,7 @@ impl Warden {
         false
     }
 
-    fn hear(&self, notice: &Notice) {
+    fn answer(&self, notice: &Notice) {
         let [first, second, ..] = notice.arguments;
         match Asked::of(notice.architecture, notice.number) {
             Asked::Connect => {
@@ -217,7 +217,7 @@ impl Warden {
     /// Tells the host about a denial, or the keeper of a command that the host may leave behind.
     fn tell_denied(&self, pid: i32, what: String) {
         let Some(cradle) = outside::child_above(pid, self.keeper) else { return };
-        if !self.lines.tell(cradle, &what) {
+        if !self.lines.send_denial(cradle, &what) {
             let news = News::Denied(cradle, what);
             let _ = send(self.lifeline.as_fd(), [&news.encode(), b""], &[]);
         }
