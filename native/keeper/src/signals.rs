@@ -25,7 +25,8 @@ pub fn prepare() {
     action.sa_sigaction = note as extern "C" fn(i32) as usize;
     let all = u64::MAX;
     // The C library's own function leaves out the signals that the library reserves, each of which would
-    // end this process. SAFETY: the handler does nothing; the kernel's signal set has 64 bits.
+    // end this process.
+    // SAFETY: the handler does nothing; the kernel's signal set has 64 bits.
     unsafe {
         libc::sigaction(libc::SIGCHLD, &action, null_mut());
         let nothing = null_mut::<u64>();

@@ -249,7 +249,8 @@ fn a_command_without_a_host_to_report_to_is_ended() {
     order.write_all(&detached.encode()).unwrap();
     order.rewind().unwrap();
     // A number other than 3, so that dup2 makes a descriptor that stays open at the exec: dup2 to the
-    // same number changes nothing. SAFETY: numbers only.
+    // same number changes nothing.
+    // SAFETY: numbers only.
     let elsewhere = unsafe { libc::fcntl(order.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 10) };
     assert!(elsewhere >= 10);
     // SAFETY: the descriptor was just made; nothing else owns it.

@@ -216,7 +216,8 @@ fn exchanging() {
     }
     let images = [shell("echo to stdout; echo to stderr >&2")];
     let request = Launch::plain(&images, [null(), standard(2), standard(1)]);
-    // A free number must not be taken for keeping one of the descriptors in. SAFETY: no test reads it.
+    // A free number must not be taken for keeping one of the descriptors in.
+    // SAFETY: no test reads it.
     assert_eq!(unsafe { libc::close(0) }, 0);
     assert!(reap(launch(&request, &mut Stack::new().unwrap()).unwrap()));
 }

@@ -112,8 +112,8 @@ pub fn split(plan: &Plan) -> io::Result<Side> {
         flags |= libc::CLONE_NEWPID;
     }
     match split_with(flags | libc::CLONE_NEWUSER) {
-        // Root can make the other namespaces without a user namespace, where none can be made. SAFETY:
-        // takes nothing.
+        // Root can make the other namespaces without a user namespace, where none can be made.
+        // SAFETY: takes nothing.
         Err(error) if unsafe { libc::geteuid() } == 0 && !can_make_more() => {
             split_with(flags).map_err(|_| error)
         }

@@ -17,8 +17,8 @@ use crate::sandbox::warden::GuardedSandbox;
 /// Enters the sandbox's mount namespace, with no right but that to change mounts. From then on the
 /// process ends with `parent`.
 fn enter(guarded: &GuardedSandbox, parent: i32) -> io::Result<()> {
-    // The end of the lifeline must show to the host. SAFETY: takes a number only; the descriptor is not
-    // used here.
+    // The end of the lifeline must show to the host.
+    // SAFETY: takes a number only; the descriptor is not used here.
     unsafe { libc::close(guarded.lifeline.as_raw_fd()) };
     guarded.enter(libc::CLONE_NEWNS)?;
     privileges::keep_mounting()?;
