@@ -14,7 +14,7 @@ const AF_INET: u32 = libc::AF_INET as u32;
 const AF_INET6: u32 = libc::AF_INET6 as u32;
 const AF_NETLINK: u32 = libc::AF_NETLINK as u32;
 
-/// Offsets of `struct seccomp_data`; of arguments the lower half, on machines that store it first.
+/// Offsets in `struct seccomp_data`; for arguments the lower half, on little-endian machines.
 const NUMBER: u32 = offset_of!(libc::seccomp_data, nr) as u32;
 const ARCHITECTURE: u32 = offset_of!(libc::seccomp_data, arch) as u32;
 const FIRST: u32 = offset_of!(libc::seccomp_data, args) as u32;
@@ -24,9 +24,9 @@ const THIRD: u32 = FIRST + 16;
 const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
 const ERRNO: u32 = libc::SECCOMP_RET_ERRNO;
 const KILL: u32 = libc::SECCOMP_RET_KILL_PROCESS;
-/// Whoever listens answers.
+/// The listener answers.
 const NOTIFY: u32 = libc::SECCOMP_RET_USER_NOTIF;
-/// Who waits for an answer is disturbed by nothing but its end (Linux 5.19).
+/// Only a fatal signal interrupts a process that waits for an answer (Linux 5.19).
 const WAIT_KILLABLE: libc::c_ulong = libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
 
 const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;

@@ -1,5 +1,5 @@
-//! Landlock: a second wall round what can be written to. It also does what nothing else here does:
-//! no process inside traces or signals one outside, and nothing can be mounted any more.
+//! Landlock: a second protection of files against writing. It alone keeps processes inside from tracing
+//! or signalling processes outside, and forbids further mounts.
 
 use std::io;
 use std::path::Path;
@@ -9,7 +9,7 @@ use landlock::{
     RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope, make_bitflags,
 };
 
-/// A ruleset that is being made.
+/// A ruleset under construction.
 pub struct Ruleset {
     created: RulesetCreated,
     /// The version of Landlock that both this kernel and the library know.
@@ -20,8 +20,8 @@ const FILES: BitFlags<AccessFs> = make_bitflags!(AccessFs::{WriteFile | Truncate
 const DEVICES: BitFlags<AccessFs> = make_bitflags!(AccessFs::{MakeChar | MakeBlock});
 
 impl Ruleset {
-    /// Makes a ruleset without rules. Of writing, and of signals to processes outside, it denies as much
-    /// as this kernel's Landlock can deny.
+    /// Makes a ruleset without rules. Denies as much of writing, and of signals to processes outside, as
+    /// this kernel's Landlock can.
     pub fn new() -> io::Result<Ruleset> {
         let version = version()?;
         let created = landlock::Ruleset::default()

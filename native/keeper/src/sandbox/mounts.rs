@@ -17,7 +17,7 @@ use rustix::mount::{
 
 use crate::sandbox::place;
 
-/// What is mounted below, too.
+/// With the mounts below.
 const COPIED: OpenTreeFlags = OpenTreeFlags::OPEN_TREE_CLONE.union(OpenTreeFlags::AT_RECURSIVE);
 
 /// A copy of the mounts at a path and below, not mounted yet.

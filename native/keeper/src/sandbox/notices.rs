@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::signals;
 
-/// A call that waits for its answer.
+/// A call that waits for an answer.
 pub struct Notice {
     pub id: u64,
     /// The calling thread's id in the PID namespace of the receiver.
@@ -17,9 +17,9 @@ pub struct Notice {
     pub arguments: [u64; 6],
 }
 
-/// Who is asked runs at once, on the processor of who asks, which waits for him anyhow.
+/// Runs the receiver at once on the processor of the caller, which waits anyway.
 const SYNC_WAKE_UP: u64 = 1;
-/// Giving is the answer, too.
+/// Passing a descriptor answers the call as well.
 const AND_SEND: u32 = libc::SECCOMP_ADDFD_FLAG_SEND as u32;
 
 /// The descriptor on which the kernel asks.
@@ -27,7 +27,7 @@ pub struct Listener(OwnedFd);
 
 impl Listener {
     pub fn new(descriptor: OwnedFd) -> Listener {
-        // Not before Linux 6.6: an answer takes some 40 microseconds then.
+        // Needs Linux 6.6; without it an answer takes some 40 microseconds.
         // SAFETY: takes a number in place of a structure.
         unsafe {
             libc::ioctl(descriptor.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SET_FLAGS, SYNC_WAKE_UP)
@@ -41,7 +41,7 @@ impl Listener {
 
     /// Waits for the next question. An error may mean that the caller is gone again.
     pub fn receive(&self) -> io::Result<Notice> {
-        // SAFETY: valid as zeros, as the kernel wants it.
+        // SAFETY: valid as zeros, which the kernel requires.
         let mut notice: libc::seccomp_notif = unsafe { MaybeUninit::zeroed().assume_init() };
         self.control(libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut notice)?;
         let libc::seccomp_notif { id, pid, data, .. } = notice;

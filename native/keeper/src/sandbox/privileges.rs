@@ -12,7 +12,8 @@ use rustix::thread::{
     remove_capability_from_bounding_set, set_capabilities, set_no_new_privs,
 };
 
-/// Those that root's programs go on to have: owners and modes of files, processes, users, low ports.
+/// The capabilities that root's programs keep: for owners and modes of files, processes, users, and low
+/// ports.
 const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::FOWNER)
@@ -22,15 +23,16 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETUID)
     .union(CapabilitySet::NET_BIND_SERVICE);
 
-/// To take copies of what others have open, and to ask what a socket has been bound to.
+/// The capabilities for copying other processes' descriptors, and for finding the file that a socket is
+/// bound to.
 const WARDEN: CapabilitySet = CapabilitySet::SYS_PTRACE.union(CapabilitySet::NET_ADMIN);
 
-/// To administrate file systems, also over files of others.
+/// The capabilities for mounting, over other users' files too.
 const MOUNTING: CapabilitySet = CapabilitySet::SYS_ADMIN
     .union(CapabilitySet::DAC_READ_SEARCH)
     .union(CapabilitySet::DAC_OVERRIDE);
 
-/// Of a process beside the sandbox: what its threads have, and of that what those inside have too.
+/// The capabilities of a process beside the sandbox, and those of them that processes inside have too.
 static BESIDE: OnceLock<(CapabilitySet, CapabilitySet)> = OnceLock::new();
 
 /// Drops all other capabilities of this process and all that it starts. `before`: the bounding set
@@ -42,8 +44,8 @@ pub fn drop_to_kept(before: u64) -> io::Result<()> {
     let others = all.filter(|capability| !kept.contains(*capability));
     for capability in others.filter(|one| capability_is_in_bounding_set(*one) == Ok(true)) {
         match remove_capability_from_bounding_set(capability) {
-            // Outside of a user namespace an ordinary user has none to give up, and gets none by a
-            // program any more.
+            // Outside of a user namespace an ordinary user has no capability to drop, and gains none by
+            // executing a program.
             Err(Errno::PERM) if !is_root => break,
             result => result?,
         }
@@ -103,7 +105,7 @@ fn kept_of(before: u64) -> CapabilitySet {
     KEPT & CapabilitySet::from_bits_retain(before)
 }
 
-/// What may be done from here on, and what could be; none is inherited by programs.
+/// Sets the permitted and effective capabilities; programs inherit none.
 fn set(permitted: CapabilitySet, effective: CapabilitySet) -> io::Result<()> {
     let inheritable = CapabilitySet::empty();
     Ok(set_capabilities(None, CapabilitySets { effective, permitted, inheritable })?)

@@ -62,7 +62,7 @@ pub fn make_dev<const N: usize>(devices: Copies<N>) -> io::Result<[Tree; 3]> {
     let terminals = path.join("pts");
     let options =
         [c"newinstance,ptmxmode=0666,mode=620,gid=5", c"newinstance,ptmxmode=0666,mode=620"];
-    // The group of terminals may be none of ours.
+    // The group of terminals may not be mapped.
     let [with_group, without] =
         options.map(|options| || mount_new(c"devpts", &terminals, libc::MS_NOEXEC, options));
     with_group().or_else(|_| without())?;
