@@ -1,4 +1,4 @@
-//! The table of messages, which `src/remote/wire/messages.ts` is too: what the client says is checked by it.
+//! The table of messages, from `src/remote/wire/messages.ts`: messages of the client are checked by it.
 
 use std::sync::LazyLock;
 
@@ -8,13 +8,13 @@ use crate::wire::frames::Fault;
 
 /// The table as JSON, as a test of the TypeScript writes it.
 static TABLE: LazyLock<Value> = LazyLock::new(|| {
-    // Text of ours; a test reads it.
+    // The text is part of this program, and a test parses it.
     serde_json::from_str(include_str!("../../messages.json")).unwrap_or_default()
 });
 
-/// Checks what the client says of the line (`line`) or of a `command`.
+/// Checks a message of the client about the line (`line`) or about a `command`.
 ///
-/// Returns the body if it has a row; one that has none comes from a newer client, and is passed over.
+/// Returns the body if it has a row; a message without a row comes from a newer client, and is passed over.
 pub fn checked(frame: &str, of: &str, body: Value) -> Result<Option<Value>, Fault> {
     let rows = rows("client").filter(|row| row["frame"] == frame && row["of"] == of);
     let Some(row) = find(rows, &body) else {
@@ -70,7 +70,7 @@ fn mismatch(kind: &str, value: &Value, path: &str) -> Option<Mismatch> {
     let mut inside = None;
     for choice in kind.split(" | ") {
         let found = mismatch_of_one(choice, value, path)?;
-        // What is wrong inside of one choice says more.
+        // The mismatch inside of one choice says more.
         inside = inside.or(Some(found).filter(|found| found.path != path));
     }
     inside.or_else(|| Mismatch::new(path, kind, &value.to_string()))
