@@ -105,7 +105,7 @@ async function serve(flags: McpFlags): Promise<number> {
   // Commands of the server must not inherit its secret.
   delete process.env[TOKEN_VARIABLE];
   let log: CallLogFile | undefined;
-  let place: Place | undefined;
+  let place: ToolSource | undefined;
   try {
     return await serveToTheEnd(async () => {
       const mcp = await import('../mcp/index.js');
@@ -122,12 +122,12 @@ async function serve(flags: McpFlags): Promise<number> {
 }
 
 /** The place where a client's commands run. */
-interface Place {
+interface ToolSource {
   readonly createTool: () => Promise<BashTool>;
   readonly close: () => Promise<void>;
 }
 
-async function openPlace(flags: McpFlags): Promise<Place> {
+async function openPlace(flags: McpFlags): Promise<ToolSource> {
   const { contract, options, timeout, fleet: servers, label: labels, pool } = flags;
   if (servers === undefined) {
     const shell = { ...shellOf(flags), logger: { warn: note } };
@@ -146,7 +146,7 @@ async function openPlace(flags: McpFlags): Promise<Place> {
 async function start(
   mcp: Mcp,
   flags: McpFlags,
-  { createTool }: Place,
+  { createTool }: ToolSource,
   options: StdioOptions & HttpOptions,
 ): Promise<McpService> {
   // Wrong options, or a fault of this machine, are reported now, to the user who starts the server: a

@@ -23,9 +23,16 @@ export function runElsewhere(owner: Owner, host: CommandHost): void {
   places.set(owner, host);
 }
 
-/** The engine of this process, for output of an encoding. */
-export function localPlace(encoding: string | undefined): CommandHost {
-  return encoding === undefined ? EngineProcess : decoding(EngineProcess, encoding);
+/** Starts a command in the engine of this process, which is compared with the checkouts of now once it has ended. */
+export function startHere(
+  owner: Owner,
+  command: EngineCommand,
+  events: CommandEvents,
+): CommandHandle {
+  const { sandbox, encoding } = command;
+  if (sandbox !== undefined) markBefore(command);
+  const engine = encoding === undefined ? EngineProcess : decoding(EngineProcess, encoding);
+  return engine.start(owner, command, events);
 }
 
 /** A command with its options checked, and who has to do with it. */
@@ -199,9 +206,8 @@ class Execution implements CommandEvents {
       nextTurn().then(() => this.ended({ kind: 'neverStarted' }));
       return;
     }
-    const place = places.get(owner) ?? localPlace(command.encoding);
-    markBefore(command);
-    const handle = place.start(owner, command, this);
+    const handle =
+      places.get(owner)?.start(owner, command, this) ?? startHere(owner, command, this);
     this.#handle = handle;
     if (command.spillPath !== undefined && command.spillAfterBytes === undefined) {
       this.#spill = new SpillFile(command.spillPath);

@@ -21,18 +21,18 @@ interface Contracts {
 /** The name of a contract. */
 export type ContractName = keyof Contracts;
 
-type OptionsOf<Name extends ContractName> = {
+type ContractOptionsOf<Name extends ContractName> = {
   readonly contract: Name;
 } & Contracts[Name]['options'];
 
 /** The name of a contract, and that contract's options. */
-export type BashToolOptions = { [Name in ContractName]: OptionsOf<Name> }[ContractName];
+export type BashToolOptions = { [Name in ContractName]: ContractOptionsOf<Name> }[ContractName];
 
 /** The tool of a contract. */
 export type BashToolOf<Name extends ContractName> = Contracts[Name]['tool'];
 
 const makers: {
-  readonly [Name in ContractName]: (options: OptionsOf<Name>) => BashToolOf<Name>;
+  readonly [Name in ContractName]: (options: ContractOptionsOf<Name>) => BashToolOf<Name>;
 } = {
   workspace: createWorkspaceTool,
   modes: createModesTool,
@@ -58,7 +58,7 @@ export const CONTRACT_NAMES = Object.keys(makers) as readonly ContractName[];
  * @throws {LaunchError} (`EMFILE`) No descriptor is left to load the contract; the next call tries again.
  */
 export function createBashTool<Name extends ContractName>(
-  options: OptionsOf<Name>,
+  options: ContractOptionsOf<Name>,
 ): BashToolOf<Name> {
   checkObject('options', options);
   const { contract } = options;

@@ -8,7 +8,7 @@ import { receiptIn, receiptOfError, ToolAbortError, toToolError } from './errors
 import { CANCELLED, NO_STATUS, signalNotice, timedOut } from './notices.js';
 
 /** The facts about a command that its entry is made of. */
-type Known = {
+type KnownEnd = {
   readonly [Name in 'receipt' | 'error' | 'detachedPid']?: InteractionEntry[Name] | undefined;
 };
 
@@ -65,13 +65,13 @@ export class PendingEntry {
   }
 
   /** Writes the entry, unless one has been written. */
-  #note(known: Known): void {
+  #note(known: KnownEnd): void {
     if (this.#isNoted) return;
     this.#isNoted = true;
     this.#append(this.#entry(known));
   }
 
-  #entry({ receipt, error, detachedPid }: Known): InteractionEntry {
+  #entry({ receipt, error, detachedPid }: KnownEnd): InteractionEntry {
     const { exitCode, why } = receipt === undefined ? {} : endOf(receipt.outcome);
     const told = error ?? why;
     return {
@@ -87,7 +87,7 @@ export class PendingEntry {
   }
 }
 
-function knownOf(error: unknown): Known {
+function knownOf(error: unknown): KnownEnd {
   const receipt = receiptOfError(error);
   if (error instanceof ToolAbortError) return { receipt, error: CANCELLED };
   // The error's message contains the output, which the log must not have. The receipt says enough.

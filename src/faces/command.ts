@@ -4,7 +4,7 @@ export { type CommandLine, checkCommandLine } from '../command/command-line.js';
 export { resolveEnvironment } from '../command/environment.js';
 export { engineCommand, execute, requested, toBytes } from '../command/execute.js';
 export { LimitGroups, needsGroups } from '../command/limits/groups.js';
-export { localPlace, runApart, runElsewhere } from '../command/promise.js';
+export { runApart, runElsewhere, startHere } from '../command/promise.js';
 export { commandEnvironment } from '../command/run.js';
 export {
   type LiveProcess,

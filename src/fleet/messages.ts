@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, mismatchOfFields } from '../remote/for-fleet.js';
+import { fieldsOf, mismatchOfFields, type ShapeFields } from '../remote/for-fleet.js';
 import { isId, isSubject } from './subjects.js';
 
 /** Messages between workers and clients, as JSON; those on their lines are frames. */
@@ -40,7 +40,7 @@ export type Placed =
 /** A worker's notice on its lines: it is about to end, or has become crowded or no longer is. */
 export type WorkerNotice = { readonly draining: true } | { readonly isCrowded: boolean };
 
-const WORKER: Fields = fieldsOf<WorkerInfo>({
+const WORKER: ShapeFields = fieldsOf<WorkerInfo>({
   id: 'text',
   name: 'text',
   labels: 'object',
@@ -75,7 +75,7 @@ export function placedFrom(data: Uint8Array): Placed | undefined {
   return isPlace && isId(placed.worker) && isId(placed.line) ? placed : undefined;
 }
 
-function hasFields(fields: Fields, value: unknown): boolean {
+function hasFields(fields: ShapeFields, value: unknown): boolean {
   return mismatchOfFields({}, fields, value) === undefined;
 }
 

@@ -112,7 +112,7 @@ interface Settings {
   readonly name: string;
 }
 
-interface Line {
+interface WorkerLine {
   readonly link: BrokerLink;
   readonly client: Client;
   /** The id of its client. */
@@ -125,7 +125,7 @@ class Worker implements WorkerService {
   readonly #broker: Broker;
   readonly #settings: Settings;
   /** Lines by their name, which only the two sides know. */
-  readonly #lines = new Map<string, Line>();
+  readonly #lines = new Map<string, WorkerLine>();
   readonly #stops: (() => void)[];
   readonly #stopPlacing: () => void;
   #isDraining = false;

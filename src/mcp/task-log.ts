@@ -2,7 +2,7 @@ import type { Server } from '@modelcontextprotocol/server';
 import type { BashTool, TaskEvent, TaskNews } from '../index.js';
 
 /** A message about a task for a client's log: plain data, without output. */
-interface TaskMessage {
+interface TaskLogMessage {
   readonly task: string;
   readonly label: string;
   /** News of the task, one line each. */
@@ -28,7 +28,7 @@ export function logTasks(server: Server, { tasks }: BashTool): void {
   };
 }
 
-function messageOf({ task, news }: TaskEvent): TaskMessage {
+function messageOf({ task, news }: TaskEvent): TaskLogMessage {
   return { task: task.id, label: task.label, news: news.map(lineOf) };
 }
 

@@ -4,7 +4,7 @@ import { type NamedPipe, pathByDescriptor } from './pipes.js';
 import type { ReportWay } from './script.js';
 
 /** The report of a line of a shell's script. */
-export interface Report {
+export interface ShellReport {
   /** `$?` after the line; undefined: its text was not run, since its streams could not be opened. */
   readonly status: number | undefined;
   /** The options of `set` that were on at the end of the line. */
@@ -22,11 +22,11 @@ const BY_NAME = 1;
 /** The reports of a shell about the lines of its script. */
 export class Reports {
   readonly #reader: PipeReader;
-  readonly #waiting = new Map<number, (report: Report) => void>();
+  readonly #waiting = new Map<number, (report: ShellReport) => void>();
   /** By the host's descriptor, which cannot be removed; by name, where access to descriptors is forbidden. */
   #ways: readonly ReportWay[];
   #rest = '';
-  #last: Report = { status: 0, options: new Set() };
+  #last: ShellReport = { status: 0, options: new Set() };
 
   constructor(pipe: NamedPipe) {
     this.#ways = [
@@ -48,12 +48,12 @@ export class Reports {
   }
 
   /** The last report. */
-  get last(): Report {
+  get last(): ShellReport {
     return this.#last;
   }
 
   /** Resolves with the report of a line; never if the shell ends before. */
-  of(line: number): Promise<Report> {
+  of(line: number): Promise<ShellReport> {
     return new Promise((resolve) => this.#waiting.set(line, resolve));
   }
 

@@ -109,7 +109,7 @@ export interface ReportWay {
 }
 
 /** The parts of a call's line. */
-interface CallLine {
+interface ScriptCall {
   readonly number: number;
   readonly text: string;
   /** Paths of named pipes. */
@@ -124,7 +124,7 @@ interface CallLine {
 }
 
 /** Makes the line of a call. Error messages count its lines from 1, as in a fresh shell. */
-export function callLine(call: CallLine): string {
+export function callLine(call: ScriptCall): string {
   const evaluated = `${openingOf(call)}\n${call.text}`;
   const run = `\\builtin eval -- ${word(evaluated)}${COUNTS_ANEW}&&${NOTHING}`;
   return `${run};${reportOf(call.number, call.ways)}\n${NEXT}`;
@@ -139,7 +139,7 @@ export function reportLine(number: number, ways: readonly ReportWay[]): string {
 }
 
 /** Opens the text's streams and sets `$?`. When the streams cannot be opened, nothing of the text is run. */
-function openingOf({ number, stdout, stderr, ways, status, options }: CallLine): string {
+function openingOf({ number, stdout, stderr, ways, status, options }: ScriptCall): string {
   const told = ways.map(({ path }) => `(/bin/echo ${number})>${word(path)}`).join('||');
   // No setting or trap can keep bash from ending at the error of this expansion.
   const refusal = `{ ${told};for _ in \${${OPENING}:?};do :;done;}`;

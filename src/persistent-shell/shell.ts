@@ -11,7 +11,7 @@ import { settlesAtOnce, settlesWithin, startTimer } from '../support/timing.js';
 import type { OutputOptions } from './call-output.js';
 import { OutsideView } from './outside-view.js';
 import type { NamedPipe } from './pipes.js';
-import type { Report } from './reports.js';
+import type { ShellReport } from './reports.js';
 import { launchText, withoutStartUp } from './script.js';
 import { ShellSandbox } from './shell-sandbox.js';
 import { Wires } from './wires.js';
@@ -60,7 +60,7 @@ type CallEnd =
     };
 
 /** A call's report, or the reason why its shell has ended without one. */
-type Over = Report | { readonly reason: ShellStop | undefined };
+type Over = ShellReport | { readonly reason: ShellStop | undefined };
 
 /** The result of a call. */
 export interface ShellAnswer {
@@ -232,7 +232,7 @@ export class PersistentShell {
 
   /** Waits for the call's report. Returns it, or the reason why the shell has ended without one. */
   async #untilOver(
-    report: Promise<Report>,
+    report: Promise<ShellReport>,
     timeoutMs: number,
     signal: AbortSignal | undefined,
   ): Promise<Over> {

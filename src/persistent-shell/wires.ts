@@ -1,7 +1,7 @@
 import { startTimer } from '../support/timing.js';
 import { CallOutput, type OutputOptions } from './call-output.js';
 import { type NamedPipe, Pipes, pathByDescriptor } from './pipes.js';
-import { type Report, Reports } from './reports.js';
+import { Reports, type ShellReport } from './reports.js';
 import { callLine, firstLine, NEXT, reportLine, SCRIPT_NAME } from './script.js';
 import { ScriptFeed } from './script-feed.js';
 
@@ -11,7 +11,7 @@ const WATCH_MS = 100;
 /** A call under way: its output, and the report of its end, which never comes if the shell ends before. */
 interface WiredCall {
   readonly output: CallOutput;
-  readonly report: Promise<Report>;
+  readonly report: Promise<ShellReport>;
 }
 
 /** The connections between the host and one shell: script, reports, output of calls. */
@@ -60,7 +60,7 @@ export class Wires {
    *
    * @param startUp The start-up file (`BASH_ENV`) that the shell reads first.
    */
-  async begin(cwd: string, startUp: string | undefined): Promise<Report> {
+  async begin(cwd: string, startUp: string | undefined): Promise<ShellReport> {
     this.#script.write(firstLine(cwd, startUp, this.#reports.ways));
     const report = await this.#reports.of(0);
     // No other process needs to find them.

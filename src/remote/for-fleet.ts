@@ -6,4 +6,4 @@ export { Connection } from './near/connection.js';
 export type { FarCommandOptions, FarSpawnOptions } from './near/machine.js';
 export type { FarToolOptions } from './near/tool.js';
 export type { Link } from './wire/link.js';
-export { type Fields, fieldsOf, mismatchOfFields } from './wire/shapes.js';
+export { fieldsOf, mismatchOfFields, type ShapeFields } from './wire/shapes.js';

@@ -5,9 +5,9 @@ import { fishScript } from './fish.js';
 import { type OfferedCommand, offered } from './tree.js';
 import { zshScript } from './zsh.js';
 
-type Shell = 'bash' | 'zsh' | 'fish';
+type CompletionShell = 'bash' | 'zsh' | 'fish';
 
-const SCRIPTS: Readonly<Record<Shell, (program: OfferedCommand) => string>> = {
+const SCRIPTS: Readonly<Record<CompletionShell, (program: OfferedCommand) => string>> = {
   bash: bashScript,
   zsh: zshScript,
   fish: fishScript,
@@ -20,7 +20,7 @@ export function completionCommand(): Command {
   return new Command('completion')
     .description('Print a script that makes a shell complete the words of forkline')
     .addArgument(new Argument('<shell>', 'which shell').choices(Object.keys(SCRIPTS)))
-    .action(async (shell: Shell, _flags: object, command: Command) => {
+    .action(async (shell: CompletionShell, _flags: object, command: Command) => {
       expectOutputErrors();
       const script = SCRIPTS[shell](offered(command.parent ?? command));
       process.exitCode = (await writeOrTell(script)) ? 0 : 1;

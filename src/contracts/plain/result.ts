@@ -92,10 +92,10 @@ interface ShownText {
 }
 
 /** Both streams as they are in the answer. */
-type ShownStreams = Readonly<Record<'stdout' | 'stderr', ShownText>>;
+type PlainStreams = Readonly<Record<'stdout' | 'stderr', ShownText>>;
 
 /** Cuts the streams to their limits. */
-export function showStreams(result: SeparateResult, settings: PlainSettings): ShownStreams {
+export function showStreams(result: SeparateResult, settings: PlainSettings): PlainStreams {
   return {
     stdout: showText('stdout', result.stdout, settings.maxStdoutBytes),
     stderr: showText('stderr', result.stderr, settings.maxStderrBytes),
@@ -110,7 +110,7 @@ export function showStreams(result: SeparateResult, settings: PlainSettings): Sh
  */
 export function plainResult(
   result: SeparateResult,
-  { stdout, stderr }: ShownStreams,
+  { stdout, stderr }: PlainStreams,
   receipt: Receipt,
   diagnosis: Diagnosis | undefined,
   { timeoutSeconds }: PlainSettings,

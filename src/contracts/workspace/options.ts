@@ -234,9 +234,9 @@ function resolveUi(given: WorkspaceOptions['ui']): TerminalUi | undefined {
   throw new InputError(`ui: expected a terminal UI with openConsole(), got ${showValue(given)}`);
 }
 
-type TaskSettings = Pick<WorkspaceSettings, 'async' | 'autoBackgroundMs' | 'tasks' | 'ownsTasks'>;
+type JobSettings = Pick<WorkspaceSettings, 'async' | 'autoBackgroundMs' | 'tasks' | 'ownsTasks'>;
 
-function resolveTasks(options: WorkspaceOptions): TaskSettings {
+function resolveTasks(options: WorkspaceOptions): JobSettings {
   const { async = false, autoBackground = false, tasks } = options;
   if (tasks !== undefined && tasks !== false) checkObject('tasks', tasks);
   checkSwitch('async', async);

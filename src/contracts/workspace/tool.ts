@@ -9,7 +9,7 @@ import { CANCELLED } from '../notices.js';
 import { momentOf } from '../options.js';
 import { createValidator } from '../validate.js';
 import { createJobTool, type JobDetails, type JobInput } from './background/job-tool.js';
-import { type Run, runAsTask, runUntilBackground } from './background/task-candidate.js';
+import { type CandidateRun, runAsTask, runUntilBackground } from './background/task-candidate.js';
 import { type PreparedCommand, prepare, type WorkspaceMoment } from './input/prepare.js';
 import { type WorkspaceInput, workspaceDescription, workspaceSchema } from './input/schema.js';
 import {
@@ -60,7 +60,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     { call, entry }: ContractCall<WorkspaceDetails, WorkspaceMoment>,
   ): Promise<Answer> | Answer {
     // A job ends after its call.
-    const run: Run = (signal, onOutput, follower) =>
+    const run: CandidateRun = (signal, onOutput, follower) =>
       life.add(noted(entry, runPrepared(command, { ...context, signal, onOutput, follower })));
     const { tasks, autoBackgroundMs, clientTerminals } = settings;
     if (async && tasks) return runAsTask(tasks, command, call, settings, run);

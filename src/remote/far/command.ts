@@ -3,12 +3,12 @@ import {
   commandEnvironment,
   engineCommand,
   LimitGroups,
-  localPlace,
   needsChecks,
   needsGroups,
   requested,
   runApart,
   SpillFile,
+  startHere,
   withChecks,
 } from '../../faces/command.js';
 import {
@@ -24,7 +24,6 @@ import {
   toResult,
 } from '../../faces/engine.js';
 import { type CommandLimits, checkOptions, namesOf } from '../../faces/options.js';
-import { markBefore } from '../../faces/sandbox.js';
 import { type OptionNames, readOptions } from '../../support/checks.js';
 import { signalNumber } from '../../support/signals.js';
 import { lastBytes } from '../../support/text.js';
@@ -151,8 +150,7 @@ class ClientsCommand implements CommandEvents {
     if (command.spillPath !== undefined && command.spillAfterBytes === undefined) {
       this.#spill = new SpillFile(command.spillPath);
     }
-    markBefore(command);
-    this.#handle = localPlace(command.encoding).start(owner, command, this);
+    this.#handle = startHere(owner, command, this);
     call.events = {
       message: (body) => this.#do(body as CommandRequest),
       data: (bytes) => this.#input(Buffer.from(bytes)),

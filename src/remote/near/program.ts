@@ -18,7 +18,7 @@ const END_MS = 2000;
 const PIPES_MS = 500;
 
 /** The directory and variables of the program. */
-interface Start {
+interface ProgramStart {
   readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
@@ -39,7 +39,7 @@ export class FarProgram {
    *
    * @throws Error The program can't be started.
    */
-  constructor(program: string, args: readonly string[], { cwd, env }: Start) {
+  constructor(program: string, args: readonly string[], { cwd, env }: ProgramStart) {
     const child = start(program, args, { cwd, env });
     const failed = new Promise<string>((resolve) => {
       child.on('error', (error) => resolve(whyNotStarted(error, cwd)));
@@ -117,7 +117,7 @@ export class FarProgram {
   }
 }
 
-function start(program: string, args: readonly string[], { cwd, env }: Start): ChildProcess {
+function start(program: string, args: readonly string[], { cwd, env }: ProgramStart): ChildProcess {
   try {
     return spawn(program, args, {
       stdio: ['pipe', 'pipe', 'pipe'],

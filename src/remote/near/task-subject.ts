@@ -22,7 +22,7 @@ import type {
 import { errorFrom } from '../wire/thrown.js';
 import type { ToolLine } from './tool-line.js';
 
-interface Answer {
+interface SubjectAnswer {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -33,7 +33,7 @@ export class FarSubject implements TaskSubject {
   /** Settles when the task's command has ended, or can no longer be asked. */
   readonly ended: Promise<TaskEnd>;
   readonly #call: Call;
-  readonly #answers = new Map<number, Answer>();
+  readonly #answers = new Map<number, SubjectAnswer>();
   readonly #watchers = new Set<() => void>();
   #lastQuestion = 0;
   #hasEnded = false;

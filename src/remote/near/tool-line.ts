@@ -73,7 +73,7 @@ export class ToolLine {
           message: (body) => this.#told(body as ToolMessage, resolve),
           ended: (body) => {
             this.#end();
-            const end = body as CallEnd<unknown>;
+            const end = body as ToolCallEnd<unknown>;
             if (!isUnsent(end) && 'error' in end) reject(errorFrom(end.error));
             else reject(new NoWorkerError('The connection was disposed of.'));
           },
@@ -124,7 +124,7 @@ export class ToolLine {
           message: (body) => message(body as ExecuteMessage),
           ended: (body) => {
             offAbort();
-            const end = body as CallEnd<Executed>;
+            const end = body as ToolCallEnd<Executed>;
             if (isUnsent(end)) return reject(new ToolAbortError(CANCELLED));
             if ('error' in end) return reject(errorFrom(end.error));
             this.cwd = end.value.cwd ?? this.cwd;
@@ -156,7 +156,7 @@ export class ToolLine {
             call.consumed(bytes.length);
           },
           ended: (body) => {
-            const end = body as CallEnd<Value>;
+            const end = body as ToolCallEnd<Value>;
             if (isUnsent(end)) reject(new NoWorkerError('The connection was disposed of.'));
             else if ('error' in end) reject(errorFrom(end.error));
             else resolve(end.value);
@@ -222,8 +222,10 @@ export class ToolLine {
 }
 
 /** How a call has ended; the first two: it was cancelled before the far side had read it. */
-type CallEnd<Value> = undefined | { readonly neverStarted: true } | End<Value>;
+type ToolCallEnd<Value> = undefined | { readonly neverStarted: true } | End<Value>;
 
-function isUnsent<Value>(end: CallEnd<Value>): end is undefined | { readonly neverStarted: true } {
+function isUnsent<Value>(
+  end: ToolCallEnd<Value>,
+): end is undefined | { readonly neverStarted: true } {
   return end === undefined || 'neverStarted' in end;
 }

@@ -20,14 +20,17 @@ import { plainOptions } from './plain.js';
 import { FarTasks } from './tasks.js';
 import { ToolLine } from './tool-line.js';
 
-type OptionsOf<Name extends ContractName> = Extract<BashToolOptions, { readonly contract: Name }>;
+type FarToolOptionsOf<Name extends ContractName> = Extract<
+  BashToolOptions,
+  { readonly contract: Name }
+>;
 
 /**
  * Options of a tool on a far side: those of `createBashTool()` that are plain data. All of them may
  * come from a profile there.
  */
 export type FarToolOptions<Name extends ContractName> = { readonly contract: Name } & Partial<
-  Omit<OptionsOf<Name>, 'contract'>
+  Omit<FarToolOptionsOf<Name>, 'contract'>
 > & {
     /** The name of a profile of the far side; options given here override the profile's. */
     readonly profile?: string | undefined;

@@ -6,10 +6,10 @@ import { MESSAGES, type MessageRow, type Sender, type Subject } from './messages
 import type { Open } from './protocol.js';
 import {
   describeMismatch,
-  type Fields,
   type FieldType,
   mismatch,
   mismatchOfFields,
+  type ShapeFields,
 } from './shapes.js';
 
 /** Returns a function that checks the messages of one side: see {@link checkMessage}. */
@@ -90,7 +90,7 @@ function rowsOf(from: Sender, kind: FrameKind, of: Subject | undefined): readonl
  * Returns whether a body has the field of this name; a field that is a fixed word, true or false must
  * have that value.
  */
-function hasKey(key: string, fields: Fields, body: unknown): boolean {
+function hasKey(key: string, fields: ShapeFields, body: unknown): boolean {
   if (typeof body !== 'object' || body === null || !Object.hasOwn(body, key)) return false;
   const type: FieldType = fields[key] ?? 'any';
   if (!/^('|true$|false$)/.test(type)) return true;

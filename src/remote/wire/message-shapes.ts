@@ -1,4 +1,3 @@
-import type { TerminalSize } from '../../faces/options.js';
 import type { ToolHints, ToolResult } from '../../faces/contracts.js';
 import type {
   BackgroundProcess,
@@ -7,6 +6,7 @@ import type {
   EngineOutcome,
   OutputChunk,
 } from '../../faces/engine.js';
+import type { TerminalSize } from '../../faces/options.js';
 import type { SubjectState, TaskEnd, TaskEvent } from '../../faces/tasks.js';
 import type {
   ArtifactQuestion,
@@ -19,10 +19,10 @@ import { fieldsOf, type Shapes } from './shapes.js';
 import type { Thrown } from './thrown.js';
 
 /** The member of a union that has these fields. */
-type Of<Union, Part> = Extract<Union, Part>;
-type CaptureOf<Kind> = Of<Capture, { readonly kind: Kind }>;
-type StateOf<Kind> = Of<SubjectState, { readonly kind: Kind }>;
-type AskOf<Kind> = Of<ArtifactQuestion, { readonly kind: Kind }>;
+type ShapeOf<Union, Part> = Extract<Union, Part>;
+type CaptureOf<Kind> = ShapeOf<Capture, { readonly kind: Kind }>;
+type StateOf<Kind> = ShapeOf<SubjectState, { readonly kind: Kind }>;
+type AskOf<Kind> = ShapeOf<ArtifactQuestion, { readonly kind: Kind }>;
 type Kinded<T> = T & { readonly kind?: string };
 type Checked = NonNullable<EngineOutcome['checked']>;
 type Spilled = NonNullable<EngineOutcome['spill']> & { readonly path?: string };

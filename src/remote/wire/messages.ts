@@ -8,7 +8,7 @@ import type {
   Open,
   TaskQuestion,
 } from './protocol.js';
-import { type Fields, fieldsOf } from './shapes.js';
+import { fieldsOf, type ShapeFields } from './shapes.js';
 import type { Thrown } from './thrown.js';
 
 /** The subject of a message: the line itself, or a kind of call. */
@@ -28,7 +28,7 @@ export interface MessageRow {
   readonly of: Subject;
   /** The field that tells this message from others of the same frame; absent: there are no others. */
   readonly key?: string;
-  readonly fields: Fields;
+  readonly fields: ShapeFields;
   /** The first protocol version that has the message. */
   readonly since: number;
   /** How a far side without Node treats the message; absent: like one with Node. */
@@ -43,7 +43,7 @@ type Told<Key extends PropertyKey> = Of<CommandMessage, Readonly<Record<Key, unk
 type RequestOf<Do> = Of<CommandRequest, { readonly do: Do }>;
 type Signalled = { readonly what: 'signal' };
 
-type Says = (of: Subject, name: string, key: string | undefined, fields: Fields) => MessageRow;
+type Says = (of: Subject, name: string, key: string | undefined, fields: ShapeFields) => MessageRow;
 
 /** Returns a function that makes rows of one sender and one kind of frames. */
 function says(from: Sender, frame: MessageRow['frame'], far?: MessageRow['static']): Says {
@@ -70,7 +70,7 @@ const notices = says('far', 'notice', 'never');
 const ends = says('far', 'end');
 
 /** Returns the ways in which calls other than a command's end. */
-const endsOf = (of: Subject, value: Fields): readonly MessageRow[] => [
+const endsOf = (of: Subject, value: ShapeFields): readonly MessageRow[] => [
   ends(of, 'value', 'value', value),
   ends(of, 'error', 'error', fieldsOf<Failed>({ error: 'Thrown' })),
   ends(of, 'never started', 'neverStarted', { neverStarted: 'true' }),

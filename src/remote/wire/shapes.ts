@@ -12,7 +12,7 @@ export type FieldType = string;
  * The fields of an object by name. One whose name ends with `?`, or that may be `null`, may be missing;
  * fields that are not named are passed over.
  */
-export type Fields = Readonly<Record<string, FieldType>>;
+export type ShapeFields = Readonly<Record<string, FieldType>>;
 
 /** The names of the fields of a type, with `?` after those that may be missing. */
 type FieldNames<T> = {
@@ -22,12 +22,12 @@ type FieldNames<T> = {
 /**
  * Returns fields that the compiler has compared with a type's: none is missing, and none is made up.
  */
-export function fieldsOf<T>(fields: FieldNames<T>): Fields {
+export function fieldsOf<T>(fields: FieldNames<T>): ShapeFields {
   return fields;
 }
 
 /** Shapes by name: the fields of an object, or another name for a type. */
-export type Shapes = Readonly<Record<string, Fields | FieldType>>;
+export type Shapes = Readonly<Record<string, ShapeFields | FieldType>>;
 
 /** A place where a value does not match its type. */
 interface Mismatch {
@@ -74,7 +74,7 @@ export function mismatch(
 /** Compares an object with the fields that it should have. */
 export function mismatchOfFields(
   shapes: Shapes,
-  fields: Fields,
+  fields: ShapeFields,
   value: unknown,
   path = '',
 ): Mismatch | undefined {

@@ -14,7 +14,7 @@ const WAITING_BYTES = 8 * 1024 * 1024;
  * command waits for its reader. A cancelled stream drops its chunks.
  */
 export function byteStreams(chunks: AsyncIterable<BytesChunk>): ByteStreams {
-  const outputs = { stdout: new Output(), stderr: new Output() };
+  const outputs = { stdout: new StreamOutput(), stderr: new StreamOutput() };
   // The pump never rejects: a failure goes to both streams.
   void pump(chunks, outputs);
   return { stdout: outputs.stdout.readable, stderr: outputs.stderr.readable };
@@ -22,7 +22,7 @@ export function byteStreams(chunks: AsyncIterable<BytesChunk>): ByteStreams {
 
 async function pump(
   chunks: AsyncIterable<BytesChunk>,
-  { stdout, stderr }: { readonly stdout: Output; readonly stderr: Output },
+  { stdout, stderr }: { readonly stdout: StreamOutput; readonly stderr: StreamOutput },
 ): Promise<void> {
   try {
     for await (const { stream, bytes } of chunks) {
@@ -34,7 +34,7 @@ async function pump(
   }
 }
 
-class Output {
+class StreamOutput {
   readonly readable: ReadableStream<Uint8Array>;
   #controller!: ReadableStreamDefaultController<Uint8Array>;
   #isOpen = true;

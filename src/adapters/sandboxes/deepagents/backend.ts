@@ -1,7 +1,7 @@
 // The types of deepagents' `SandboxBackendProtocolV2`, by their shape: nothing of it is loaded.
 
 /** The failure of an operation; the other fields are absent then. */
-interface Failure {
+interface BackendFailure {
   readonly error?: string;
 }
 
@@ -21,7 +21,7 @@ export interface FileInfo {
 }
 
 /** The files that were found. */
-export interface FilesResult extends Failure {
+export interface FilesResult extends BackendFailure {
   /** The files and directories; entries that were removed meanwhile are left out. */
   files?: FileInfo[];
   /** Whether there are more. */
@@ -29,7 +29,7 @@ export interface FilesResult extends Failure {
 }
 
 /** A file, or some of its lines. */
-export interface ReadResult extends Failure {
+export interface ReadResult extends BackendFailure {
   /** The text; the bytes of a file that is no text. */
   content?: string | Uint8Array;
   /**
@@ -48,7 +48,7 @@ export interface ReadResult extends Failure {
 }
 
 /** A whole file. */
-export interface ReadRawResult extends Failure {
+export interface ReadRawResult extends BackendFailure {
   /** The file's content and times. */
   data?: {
     /** The text; the bytes of a file that is no text. */
@@ -63,7 +63,7 @@ export interface ReadRawResult extends Failure {
 }
 
 /** The lines that were found. */
-export interface GrepResult extends Failure {
+export interface GrepResult extends BackendFailure {
   /** The lines, each with the absolute path of its file, its number there, from 1, and its text. */
   matches?: { path: string; line: number; text: string }[];
   /** Whether there are more. */
@@ -71,7 +71,7 @@ export interface GrepResult extends Failure {
 }
 
 /** A file that was changed. */
-export interface ChangeResult extends Failure {
+export interface ChangeResult extends BackendFailure {
   /** The path as the caller gave it. */
   path?: string;
   filesUpdate?: null;

@@ -7,7 +7,7 @@ import type { ChangeResult, DeepAgentsBackend, FileInfo, TransferError } from '.
 import { shownMediaType, typedContent } from './media-type.js';
 import { replaceText, someLines } from './text.js';
 
-type FileMethods = Omit<
+type DeepagentsFileMethods = Omit<
   DeepAgentsBackend,
   'id' | 'execute' | 'dispose' | typeof Symbol.asyncDispose
 >;
@@ -16,7 +16,7 @@ type FileMethods = Omit<
 const MOST_FOUND = 10_000;
 
 /** Returns the files of a machine in the form of deepagents: failures are told in the result. */
-export function backendFiles(files: LocalFiles): FileMethods {
+export function backendFiles(files: LocalFiles): DeepagentsFileMethods {
   const infoOf = async (path: string, shown: string): Promise<FileInfo | undefined> => {
     // A link whose target is missing, or outside, is listed as itself.
     const status =

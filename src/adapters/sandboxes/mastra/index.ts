@@ -3,7 +3,7 @@ import { type Capture, shellQuote, textOf } from '../../../index.js';
 import { uniqueName } from '../../../support/random.js';
 import { LocalMachine } from '../../local-machine/machine.js';
 import type { LocalMachineOptions } from '../../local-machine/options.js';
-import { type Ends, endOf, processManager, whyEnded } from './processes.js';
+import { endOf, type ProcessEnds, processManager, whyEnded } from './processes.js';
 import type {
   CommandEnd,
   CommandSettings,
@@ -45,7 +45,7 @@ export async function createWorkspaceSandbox<Manager extends object>({
   ...options
 }: WorkspaceSandboxOptions<Manager>): Promise<WorkspaceSandbox<Manager>> {
   const machine = await LocalMachine.open(options);
-  const running = new Set<Ends>();
+  const running = new Set<ProcessEnds>();
   const sandbox = new LocalWorkspaceSandbox<Manager>(machine, running, (owner) => {
     const manager = processManager(machine, base, running);
     // Mastra's own constructor does the same.
@@ -62,13 +62,13 @@ class LocalWorkspaceSandbox<Manager extends object> implements WorkspaceSandbox<
   readonly processes: Manager;
   status: SandboxPhase = 'pending';
   readonly #machine: LocalMachine;
-  readonly #running: ReadonlySet<Ends>;
+  readonly #running: ReadonlySet<ProcessEnds>;
   readonly #createdAt = new Date();
   #env: Record<string, string | undefined> = {};
 
   constructor(
     machine: LocalMachine,
-    running: ReadonlySet<Ends>,
+    running: ReadonlySet<ProcessEnds>,
     processes: (owner: LocalWorkspaceSandbox<Manager>) => Manager,
   ) {
     this.#machine = machine;

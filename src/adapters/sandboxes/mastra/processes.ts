@@ -4,7 +4,7 @@ import type { LocalMachine } from '../../local-machine/machine.js';
 import type { CommandEnd, CommandSettings, MastraClasses } from './sandbox.js';
 
 /** A background process that can be ended. */
-export interface Ends {
+export interface ProcessEnds {
   kill(): Promise<boolean>;
 }
 
@@ -17,9 +17,9 @@ export interface Ends {
 export function processManager<Manager extends object>(
   machine: LocalMachine,
   { ProcessHandle, SandboxProcessManager }: MastraClasses<Manager>,
-  all: Set<Ends>,
+  all: Set<ProcessEnds>,
 ): Manager {
-  class LocalProcess extends ProcessHandle implements Ends {
+  class LocalProcess extends ProcessHandle implements ProcessEnds {
     readonly pid: string;
     exitCode: number | undefined;
     readonly #process: LiveProcess;
@@ -104,7 +104,7 @@ export function processManager<Manager extends object>(
 }
 
 /** The texts of a command's end, and how much was left out of them. */
-type Kept = Pick<
+type KeptProcess = Pick<
   CommandEnd,
   | 'stdout'
   | 'stderr'
@@ -115,7 +115,7 @@ type Kept = Pick<
 >;
 
 /** Returns the end of a command in Mastra's form. */
-export function endOf({ outcome, durationMs }: RunResult, kept: Kept): CommandEnd {
+export function endOf({ outcome, durationMs }: RunResult, kept: KeptProcess): CommandEnd {
   const exitCode = exitCodeOf(outcome);
   return {
     success: exitCode === 0,

@@ -12,7 +12,7 @@ import type { EndedTask, ShownTaskOutput, StartedTask } from './session-tasks.js
 const QUOTA = 1024 ** 3;
 
 /** A command that outlives the host. */
-interface DetachedCommand {
+interface DetachedTaskCommand {
   readonly text: string;
   /** The environment block. */
   readonly environment: string;
@@ -28,7 +28,7 @@ interface DetachedCommand {
  * @throws Error There is no place for the output.
  */
 export async function startDetachedTask(
-  { text, environment, cwd, timeoutMs, takesInput }: DetachedCommand,
+  { text, environment, cwd, timeoutMs, takesInput }: DetachedTaskCommand,
   { graceMs, shell, priority, umask, sandbox, maxCharacters }: SessionSettings,
 ): Promise<StartedTask> {
   const subject = await startDetachedSubject(text, environment, {

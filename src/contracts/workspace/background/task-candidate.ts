@@ -23,18 +23,18 @@ import {
 } from '../output/result.js';
 import { preview, startedText } from './job-text.js';
 
-type Answer = ToolResult<WorkspaceDetails>;
+type CandidateAnswer = ToolResult<WorkspaceDetails>;
 
 /** Starts a command, which ends when the signal is aborted. */
-export type Run = (
+export type CandidateRun = (
   signal: AbortSignal,
   onOutput: (chunk: OutputChunk) => void,
   follower: CommandFollower,
-) => Promise<Answer>;
+) => Promise<CandidateAnswer>;
 
 /** A command that may become, or is, a task. */
 class TaskCandidate {
-  readonly answer: Promise<Answer>;
+  readonly answer: Promise<CandidateAnswer>;
   readonly #command: PreparedCommand;
   readonly #settings: WorkspaceSettings;
   readonly #controller = new AbortController();
@@ -51,7 +51,7 @@ class TaskCandidate {
     command: PreparedCommand,
     call: ToolCall<WorkspaceDetails>,
     settings: WorkspaceSettings,
-    run: Run,
+    run: CandidateRun,
   ) {
     this.#command = command;
     this.#settings = settings;
@@ -68,7 +68,7 @@ class TaskCandidate {
   }
 
   /** Waits for the end of the command. */
-  async finish(): Promise<Answer> {
+  async finish(): Promise<CandidateAnswer> {
     try {
       return await this.answer;
     } finally {
@@ -84,7 +84,7 @@ class TaskCandidate {
    * @param afterMs The time that it has run, in milliseconds, if it was not started as a task.
    * @throws {TaskLimitError} The limit of jobs is reached.
    */
-  background(manager: TaskManager, afterMs?: number): Answer {
+  background(manager: TaskManager, afterMs?: number): CandidateAnswer {
     const { timeout, notice } = this.#command;
     const ended = this.#end().then((end) => {
       this.#listeners.stop(this.#lastUpdate(end));
@@ -154,8 +154,8 @@ export function runAsTask(
   command: PreparedCommand,
   call: ToolCall<WorkspaceDetails>,
   settings: WorkspaceSettings,
-  run: Run,
-): Answer {
+  run: CandidateRun,
+): CandidateAnswer {
   manager.checkRoom();
   return new TaskCandidate(command, call, settings, run).background(manager);
 }
@@ -167,8 +167,8 @@ export async function runUntilBackground(
   command: PreparedCommand,
   call: ToolCall<WorkspaceDetails>,
   settings: WorkspaceSettings,
-  run: Run,
-): Promise<Answer> {
+  run: CandidateRun,
+): Promise<CandidateAnswer> {
   const candidate = new TaskCandidate(command, call, settings, run);
   // In the last second before the timeout, the background would be of no use.
   const waitMs = Math.min(afterMs, command.timeout.seconds * 1000 - 1000);

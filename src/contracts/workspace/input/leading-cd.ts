@@ -70,9 +70,9 @@ function readWord(source: string, start: number): Word | undefined {
   return { text, end: index, tilde };
 }
 
-type Piece = Pick<Word, 'text' | 'end'>;
+type CommandPiece = Pick<Word, 'text' | 'end'>;
 
-function readPiece(source: string, start: number): Piece | undefined {
+function readPiece(source: string, start: number): CommandPiece | undefined {
   const character = source.charAt(start);
   if (character === "'") return readSingleQuoted(source, start);
   if (character === '"') return readDoubleQuoted(source, start);
@@ -84,12 +84,12 @@ function readPiece(source: string, start: number): Piece | undefined {
   return NOT_PLAIN.test(character) ? undefined : { text: character, end: start + 1 };
 }
 
-function readSingleQuoted(source: string, start: number): Piece | undefined {
+function readSingleQuoted(source: string, start: number): CommandPiece | undefined {
   const close = source.indexOf("'", start + 1);
   return close === -1 ? undefined : { text: source.slice(start + 1, close), end: close + 1 };
 }
 
-function readDoubleQuoted(source: string, start: number): Piece | undefined {
+function readDoubleQuoted(source: string, start: number): CommandPiece | undefined {
   // Between the quotes `$` and the backquote expand; a backslash escapes only a few characters.
   const [quoted] = /^"(?:[^"\\$`]|\\[^\n])*"/.exec(source.slice(start)) ?? [];
   if (quoted === undefined) return undefined;

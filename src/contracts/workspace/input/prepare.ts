@@ -38,7 +38,7 @@ export interface PreparedCommand {
   readonly timeout: Timeout;
   readonly environment: string;
   /** Variables of the tool and of the call, without those of a snapshot; `undefined` removes a name. */
-  readonly variables: Overrides;
+  readonly variables: CallOverrides;
   /** The directory of the snapshot that the shell reads. */
   readonly snapshot: string | undefined;
   /** Whether stdin stays open. */
@@ -185,14 +185,18 @@ function checkAsync({ async, tasks }: WorkspaceSettings): void {
  * Adds the variables that the rc file has exported. They override the host's, and are overridden by those of
  * the tool and of the call. Only its `PATH` also overrides the tool's, which the rc file has seen.
  */
-function withExported(under: Overrides, snapshot: ReadySnapshot, over: Overrides): Overrides {
+function withExported(
+  under: CallOverrides,
+  snapshot: ReadySnapshot,
+  over: CallOverrides,
+): CallOverrides {
   const { exported, path } = snapshot;
   return { ...exported, ...under, ...(path !== '' && { PATH: path }), ...over };
 }
 
-type Overrides = Readonly<Record<string, string | undefined>> | undefined;
+type CallOverrides = Readonly<Record<string, string | undefined>> | undefined;
 
-function layer(under: Overrides, over: Overrides): Overrides {
+function layer(under: CallOverrides, over: CallOverrides): CallOverrides {
   return under === undefined || over === undefined ? (over ?? under) : { ...under, ...over };
 }
 
@@ -224,7 +228,7 @@ function shellText(
   command: string,
   prefix: string | undefined,
   snapshot: ReadySnapshot | undefined,
-  variables: Overrides,
+  variables: CallOverrides,
 ): string {
   const text = withPrefix(command, prefix);
   return snapshot === undefined ? text : snapshot.textFor(text, variables);

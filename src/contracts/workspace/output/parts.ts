@@ -16,11 +16,11 @@ export interface Part {
   readonly text: string;
   readonly range: LineRange;
   /** The line at the cut, when only a piece of it is shown. */
-  readonly piece?: Piece | undefined;
+  readonly piece?: OutputPiece | undefined;
 }
 
 /** Sizes as the command printed them. */
-interface Piece {
+interface OutputPiece {
   readonly bytes: number;
   /** Bytes of the whole line; undefined: its beginning was not kept. */
   readonly lineBytes: number | undefined;

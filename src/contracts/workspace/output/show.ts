@@ -181,13 +181,13 @@ function showTail(tail: Part, limits: OutputLimits, origin: Origin): ShownOutput
   return { text: tail.text, cut: { notice, truncation } };
 }
 
-type Piece = NonNullable<Part['piece']>;
+type ShownPiece = NonNullable<Part['piece']>;
 
-function lineSize({ bytes, lineBytes = bytes }: Piece): string {
+function lineSize({ bytes, lineBytes = bytes }: ShownPiece): string {
   return formatSizeBeside(lineBytes, bytes);
 }
 
-function ofLine(piece: Piece): string {
+function ofLine(piece: ShownPiece): string {
   return piece.lineBytes === undefined ? '' : ` (${lineSize(piece)})`;
 }
 

@@ -1,7 +1,7 @@
 import { Ring } from './ring.js';
 
 /** The contents of a window: all bytes, or both ends with the number of bytes between them. */
-type Kept =
+type KeptWindow =
   | { readonly kind: 'all'; readonly bytes: Buffer }
   | {
       readonly kind: 'ends';
@@ -43,14 +43,14 @@ export class Window {
   }
 
   /** Returns a copy of the kept bytes. */
-  peek(): Kept {
+  peek(): KeptWindow {
     const [head, tail] = [this.#head.copy(), this.#tail.copy()];
     if (this.#dropped > 0) return { kind: 'ends', head, dropped: this.#dropped, tail };
     return { kind: 'all', bytes: tail.length === 0 ? head : Buffer.concat([head, tail]) };
   }
 
   /** Takes the kept bytes, and starts empty. */
-  take(): Kept {
+  take(): KeptWindow {
     const kept = this.peek();
     this.#head.clear();
     this.#tail.clear();

@@ -1,1 +1,0 @@
-export { markBefore } from '../sandbox/git/checkout/checkout.js';
