@@ -24,7 +24,7 @@ import { limitsToShow, showCapture, type Truncation } from '../output/show.js';
 import { clientReceipt, troublesOf } from './client-receipt.js';
 import { captureText } from './text-capture.js';
 
-type ClientAnswer = ToolResult<WorkspaceDetails>;
+type TerminalAnswer = ToolResult<WorkspaceDetails>;
 
 /** The exit code that is reported for a command that a signal ended; the client does not say which. */
 const SIGNALED_EXIT_CODE = 137;
@@ -40,7 +40,7 @@ export async function runInClientTerminal(
   command: PreparedCommand,
   settings: WorkspaceSettings,
   call: ToolCall<WorkspaceDetails>,
-): Promise<ClientAnswer> {
+): Promise<TerminalAnswer> {
   const { headBytes, tailBytes } = settings.output;
   const updates = new ScreenUpdates(call, tailBytes);
   try {
@@ -87,7 +87,7 @@ function clientResult(
   { timeout, notice }: PreparedCommand,
   settings: WorkspaceSettings,
   signal: AbortSignal | undefined,
-): ClientAnswer {
+): TerminalAnswer {
   const { outcome, terminalId, durationMs } = result;
   const shown = showScreen(result, settings.output);
   const details: WorkspaceDetails = { ...timeoutDetails(timeout), wallTimeMs: durationMs };
