@@ -82,7 +82,7 @@ const DECLARATION =
   /^export (?:async |abstract )?(?:function\*?|class|const|interface|type) (\w+)/gm;
 
 const TYPE =
-  /^ *(?:export )?(?:declare )?(?:abstract )?(?:interface|type|class|enum) (\w+)(?=[ <{])(?! from\b)/gm;
+  /^ *(?:export )?(?:declare )?(?:abstract )?(?:interface|type|class|enum) (\w+)(?=[ <{])(?! (?:from|as)\b)/gm;
 
 function importsOf(file: string): Import[] {
   return [...read(file).matchAll(STATEMENT)].flatMap(({ groups = {} }) => {

@@ -24,7 +24,7 @@ use crate::wire::frames::{Fault, Parser};
 use crate::wire::{Connection, Taken};
 
 /// The version of the protocol; `src/remote/wire/protocol.ts` has the same number.
-pub const PROTOCOL: u64 = 1;
+const PROTOCOL: u64 = 1;
 
 /// The bytes that precede the first frame. Anything before them, such as a login's greeting, is not
 /// forkline's.

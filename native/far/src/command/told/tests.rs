@@ -1,11 +1,14 @@
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
 use forkline_engine::{SpillReport, Step, Usage};
+use serde_json::{Map, Value};
 
 use super::*;
 use crate::command::after::{LimitsReport, Writers, check};
-use crate::wire::table::tests::Coverage;
+use crate::command::open::Wanted;
+use crate::wire::table::tests::{Coverage, client_rows, sample_of};
 
 fn text(text: &str) -> Text {
     Text::decode(text.as_bytes().to_vec())
@@ -64,4 +67,49 @@ fn all_that_is_told_of_a_command_is_in_the_table_and_all_of_the_table_is_told() 
     let checked = check(&outcome, Some(spill), Writers::One, Some(LimitsReport::CPU));
     coverage.told("end", &CommandEnd::ran(outcome, checked));
     coverage.expect_whole();
+}
+
+#[test]
+fn a_call_begins_with_all_fields_of_the_table_and_others_are_refused() {
+    for row in client_rows().filter(|row| row["frame"] == "open") {
+        let whole = sample_of(row);
+        let wanted = |body: &Map<String, Value>| {
+            serde_json::from_value::<Wanted>(Value::Object(body.clone()))
+        };
+        let is_refused = matches!(wanted(&whole).unwrap(), Wanted::Tool);
+        assert_eq!(is_refused, row["static"] == "refused", "{}", row["name"]);
+        if is_refused {
+            continue;
+        }
+        for (field, kind) in row["fields"].as_object().unwrap() {
+            let mut without = whole.clone();
+            without.remove(field);
+            let may_miss = kind.as_str().unwrap().contains("null");
+            let began = matches!(wanted(&without), Ok(Wanted::Command(_)));
+            assert_eq!(began, may_miss, "without {field}");
+        }
+    }
+}
+
+/// Words in quotes that stand after one of these in a source text.
+fn words_after(source: &str, befores: &[&str]) -> BTreeSet<String> {
+    let places = befores.iter().flat_map(|before| source.split(before).skip(1));
+    places.filter_map(|rest| rest.split('"').next()).map(ToOwned::to_owned).collect()
+}
+
+#[test]
+fn all_that_is_asked_of_a_command_is_read_and_nothing_else() {
+    let source = include_str!("../asked.rs");
+    let (mut fields, mut words) = (BTreeSet::new(), BTreeSet::new());
+    let about = client_rows().filter(|row| row["of"] == "command" && row["frame"] != "open");
+    for (field, kind) in about.flat_map(|row| row["fields"].as_object().unwrap()) {
+        fields.insert(field.replace('?', ""));
+        let kind = kind.as_str().unwrap();
+        words.extend(kind.split('\'').skip(1).step_by(2).map(ToOwned::to_owned));
+    }
+    assert_eq!(words_after(source, &["Some(\""]), words);
+    let read = words_after(source, &["get(\"", "number(\""]);
+    // Two at a time.
+    let both = words_after(source, &["[\"columns\", \""]).into_iter().chain(["columns".to_owned()]);
+    assert_eq!(read.into_iter().chain(both).collect::<BTreeSet<_>>(), fields);
 }

@@ -1,7 +1,6 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::command::Wanted;
 
 /// The fields of the table that a far side's messages have had, and what is wrong with those messages.
 #[derive(Default)]
@@ -83,6 +82,11 @@ fn collect_kind(kind: &str, all: &mut BTreeSet<String>) {
     }
 }
 
+/// The rows of the client's messages.
+pub fn client_rows() -> impl Iterator<Item = &'static Value> {
+    rows("client")
+}
+
 /// A value of a type.
 fn sample(kind: &str) -> Value {
     let choice = kind.split(" | ").next().unwrap();
@@ -99,59 +103,16 @@ fn sample(kind: &str) -> Value {
     }
 }
 
-fn sample_of(row: &Value) -> Map<String, Value> {
+/// A message that is what its row says.
+pub fn sample_of(row: &Value) -> Map<String, Value> {
     let fields = row["fields"].as_object().unwrap().iter();
     fields.map(|(name, kind)| (name.replace('?', ""), sample(kind.as_str().unwrap()))).collect()
 }
 
 #[test]
 fn the_protocol_has_the_number_of_the_table() {
-    assert_eq!(TABLE["protocol"], crate::serve::PROTOCOL);
-}
-
-#[test]
-fn a_call_begins_with_all_fields_of_the_table_and_others_are_refused() {
-    for row in rows("client").filter(|row| row["frame"] == "open") {
-        let whole = sample_of(row);
-        let wanted = |body: &Map<String, Value>| {
-            serde_json::from_value::<Wanted>(Value::Object(body.clone()))
-        };
-        let is_refused = matches!(wanted(&whole).unwrap(), Wanted::Tool);
-        assert_eq!(is_refused, row["static"] == "refused", "{}", row["name"]);
-        if is_refused {
-            continue;
-        }
-        for (field, kind) in row["fields"].as_object().unwrap() {
-            let mut without = whole.clone();
-            without.remove(field);
-            let may_miss = kind.as_str().unwrap().contains("null");
-            let began = matches!(wanted(&without), Ok(Wanted::Command(_)));
-            assert_eq!(began, may_miss, "without {field}");
-        }
-    }
-}
-
-/// Words in quotes that stand after one of these in a source text.
-fn words_after(source: &str, befores: &[&str]) -> BTreeSet<String> {
-    let places = befores.iter().flat_map(|before| source.split(before).skip(1));
-    places.filter_map(|rest| rest.split('"').next()).map(ToOwned::to_owned).collect()
-}
-
-#[test]
-fn all_that_is_asked_of_a_command_is_read_and_nothing_else() {
-    let source = include_str!("../../command/asked.rs");
-    let (mut fields, mut words) = (BTreeSet::new(), BTreeSet::new());
-    let about = rows("client").filter(|row| row["of"] == "command" && row["frame"] != "open");
-    for (field, kind) in about.flat_map(|row| row["fields"].as_object().unwrap()) {
-        fields.insert(field.replace('?', ""));
-        let kind = kind.as_str().unwrap();
-        words.extend(kind.split('\'').skip(1).step_by(2).map(ToOwned::to_owned));
-    }
-    assert_eq!(words_after(source, &["Some(\""]), words);
-    let read = words_after(source, &["get(\"", "number(\""]);
-    // Two at a time.
-    let both = words_after(source, &["[\"columns\", \""]).into_iter().chain(["columns".to_owned()]);
-    assert_eq!(read.into_iter().chain(both).collect::<BTreeSet<_>>(), fields);
+    let own = format!("\nconst PROTOCOL: u64 = {};\n", TABLE["protocol"]);
+    assert!(include_str!("../../serve.rs").contains(&own));
 }
 
 #[test]
