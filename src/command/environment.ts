@@ -35,7 +35,7 @@ export interface EnvironmentPolicy {
  *   the policy itself is not one.
  */
 export function resolveEnvironment(policy: EnvironmentPolicy): string {
-  checkEnvironment(policy.overrides);
+  if (policy.overrides !== undefined) checkEnvironment(policy.overrides);
   const base = findBase(policy);
   if (policy.overrides === undefined && policy.cwd === undefined) return unterminated(base.block);
 

@@ -152,7 +152,7 @@ export async function startCommand(
 /** What the result will repeat of the request. */
 export function requested(command: CommandLine, options: ExecuteOptions): Requested {
   const { spill, streams, timeoutMs } = options;
-  const path = spillPathOf(spill);
+  const path = spill === undefined ? undefined : spillPathOf(spill);
   // Paths are made absolute now: the host may be elsewhere when the file is made.
   const spillPath = path === undefined ? undefined : absolute('spill', path);
   return {

@@ -5,7 +5,7 @@ import { hostOwner, type Owner } from '../engine/owner.js';
 import { type CommandHandle, type CommandHost, EngineProcess } from '../engine/process.js';
 import { type Requested, toResult } from '../engine/result.js';
 import type { CommandLimits } from '../options/limits.js';
-import { isWatched, traceCommand } from '../receipt/trace.js';
+import { commandChannel, traceCommand } from '../receipt/trace.js';
 import { markBefore } from '../sandbox/git/checkout/checkout.js';
 import { abortReason, onAbort } from '../support/abort.js';
 import { callOut, failing } from '../support/errors.js';
@@ -128,7 +128,7 @@ function begin(
   start?: Start,
 ): void {
   const { limits } = commission;
-  if (needsGroups(limits) && commission.groups === undefined) {
+  if (limits !== undefined && commission.groups === undefined && needsGroups(limits)) {
     LimitGroups.make(limits)
       .then((groups) => {
         const command = groups.appliedTo(commission.command);
@@ -137,7 +137,7 @@ function begin(
       .catch((error) => fail(refused(error)));
     return;
   }
-  if (!isWatched()) {
+  if (!commandChannel.hasSubscribers) {
     new Execution(commission, settle, fail, start).begin();
     return;
   }
@@ -151,6 +151,15 @@ function begin(
       };
     new Execution(commission, told(settle), told(fail), start).begin();
   });
+}
+
+/** Returns whether an end leaves nothing for the system to tell: true of nearly all, and quickly seen. */
+function isPlain(
+  { outcome, sandbox, spill }: RunResult,
+  limits: CommandLimits | undefined,
+): boolean {
+  if (limits !== undefined || sandbox !== undefined || spill !== undefined) return false;
+  return outcome.kind === 'exited' && outcome.exitCode < 128;
 }
 
 /** What a command is refused with whose owner is disposed of. */
@@ -256,7 +265,7 @@ class Execution implements CommandEvents {
       const result = toResult(end, asked, this.#canceller());
       const checked = end.kind === 'ran' ? end.checked : undefined;
       if (checked !== undefined) this.#settle({ ...result, ...checked });
-      else if (needsChecks(result, limits))
+      else if (!isPlain(result, limits) && needsChecks(result, limits))
         this.#settle(withChecks(result, isOwn, this.#commission, this.#begun, runApart));
       else this.#settle(result);
     }

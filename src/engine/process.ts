@@ -20,6 +20,9 @@ export interface CommandHost {
   start(owner: Owner, command: EngineCommand, events: CommandEvents): CommandHandle;
 }
 
+/** Whether the engine is the portable one, known from the first command on. */
+let isPortable: boolean | undefined;
+
 /** A command in the native engine, from its start to its end. */
 export class EngineProcess implements CommandHandle {
   readonly #id: number;
@@ -29,7 +32,8 @@ export class EngineProcess implements CommandHandle {
   }
 
   static start(owner: Owner, command: EngineCommand, events: CommandEvents): CommandHandle {
-    if (engineName() === 'portable') return startPortable(owner, command, events);
+    isPortable ??= engineName() === 'portable';
+    if (isPortable) return startPortable(owner, command, events);
     return new EngineProcess(channel().run(owner.id, command, events));
   }
 

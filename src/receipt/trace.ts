@@ -24,15 +24,11 @@ export interface CommandTrace {
   error?: unknown;
 }
 
-const channel = tracingChannel<unknown, CommandTrace>('forkline:command');
+/** The channel of commands. While `hasSubscribers` is false, reading that is the whole cost. */
+export const commandChannel = tracingChannel<unknown, CommandTrace>('forkline:command');
 
 /** The end of a command: a result, or nothing when it is detached. */
 type TracedEnd = ReceiptSource | undefined | Promise<ReceiptSource | undefined>;
-
-/** Returns whether the channel has subscribers: if not, this check is the whole cost. */
-export function isWatched(): boolean {
-  return channel.hasSubscribers;
-}
 
 /**
  * Starts a command and publishes its events: `start` and `end` around the start, `asyncStart` and
@@ -46,12 +42,12 @@ export function traceCommand<T>(
   start: (ended: (end: TracedEnd) => void) => T,
 ): T {
   const trace: CommandTrace = { ...asked };
-  return channel.start.runStores(trace, () => {
+  return commandChannel.start.runStores(trace, () => {
     const ended = inCallersContext((end: TracedEnd) => void tellEnd(trace, end), undefined);
     try {
       return start(ended);
     } finally {
-      channel.end.publish(trace);
+      commandChannel.end.publish(trace);
     }
   });
 }
@@ -70,8 +66,8 @@ async function tellEnd(trace: CommandTrace, end: TracedEnd): Promise<void> {
     }
   } catch (error) {
     trace.error = error;
-    channel.error.publish(trace);
+    commandChannel.error.publish(trace);
   }
-  channel.asyncStart.publish(trace);
-  channel.asyncEnd.publish(trace);
+  commandChannel.asyncStart.publish(trace);
+  commandChannel.asyncEnd.publish(trace);
 }
