@@ -74,11 +74,13 @@ export function createContractTool<
     const valid = await contract.validate(input);
     const { command } = valid;
     const entry = command === undefined ? undefined : settings.log?.begin(command, call.signal);
-    const running = start(valid, { call, moment, entry });
-    return entry?.ofCall(running) ?? running;
+    const context = { call, moment, entry };
+    if (entry === undefined) return start(valid, context);
+    // What a check throws is noted, too.
+    return entry.ofCall((async () => start(valid, context))());
   }
 
-  async function start(
+  function start(
     input: Input,
     context: ContractCall<Details, Moment>,
   ): Promise<ToolResult<Details>> {
@@ -93,7 +95,7 @@ export function createContractTool<
     strict: true,
     hints: SHELL_HINTS,
     execute: (input: unknown, given?: ToolCall<Details>) =>
-      life.call(input, given, (...made) => life.add(answer(...made)), contract.answerTo),
+      life.call(input, given, (own, call) => life.add(answer(own, call)), contract.answerTo),
     async dispose() {
       const ended = life.end(settings.graceMs);
       await Promise.all([ended, contract.interrupt?.()]);
