@@ -27,10 +27,10 @@ export function createModesTool(options: ModesOptions): ModesTool {
     {
       settings,
       life,
-      momentOf: () => ({
-        ...momentOf(settings),
-        cwd: typeof directory === 'function' ? directory() : directory,
-      }),
+      momentOf() {
+        const { inherited, home } = momentOf(settings);
+        return { inherited, home, cwd: typeof directory === 'function' ? directory() : directory };
+      },
       validate: createValidator<ModesInput>(inputSchema),
       check({ command }) {
         checkCommand(command);

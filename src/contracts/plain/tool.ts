@@ -29,10 +29,10 @@ export function createPlainTool(options: PlainOptions): PlainTool {
     {
       settings,
       life,
-      momentOf: () => ({
-        ...momentOf(settings),
-        cwd: typeof cwd === 'function' ? cwd() : cwd,
-      }),
+      momentOf() {
+        const { inherited, home } = momentOf(settings);
+        return { inherited, home, cwd: typeof cwd === 'function' ? cwd() : cwd };
+      },
       validate: createValidator<PlainInput>(PLAIN_SCHEMA),
       run: ({ command }, { entry, ...context }) =>
         noted(entry, runPlainCommand(command, life.owner, settings, context)),
