@@ -12,6 +12,7 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { type DetachedSubject, detach, listTasks } from '../../src/index.js';
+import { cli } from '../support/cli.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { follow, printedBy, untilState, useTasks } from '../support/detached-tasks.js';
 import { publicCopy, runHost } from '../support/hosts.js';
@@ -65,6 +66,22 @@ test('a task whose keeper was killed is lost, and its own process can still be e
     kind: 'lost',
     reason: `its keeper, process ${keeper}, was killed; the command's process has ended since`,
   });
+});
+
+test('a follower without a connection hears of a killed keeper, which writes no record', async () => {
+  const { stdout } = await cli('run', '--detach', longSleep(361));
+  const id = tasks.note(stdout.toString().trim());
+  const [task] = (await listTasks()).filter((each) => each.id === id);
+  const place = dirname(task?.outputFile ?? '');
+  rmSync(join(place, 'output.socket'));
+  const subject = await follow(id);
+  const stop = subject.watch(() => {});
+  expect(subject.state).toEqual({ kind: 'running' });
+  await orphan(subject);
+  await untilState(subject, 'lost');
+  stop();
+  await subject.end(100);
+  await eventually(() => expect(sleeping(361)).toEqual([]));
 });
 
 test('a task whose keeper was killed after its end has a receipt, which says that the remaining processes are not known', async () => {

@@ -7,6 +7,7 @@ import { InputError, messageOf } from '../../support/errors.js';
 import { Listener } from '../../support/listener.js';
 import { ExclusiveQueue } from '../../support/mutex.js';
 import { signalNumber } from '../../support/signals.js';
+import { startTimer } from '../../support/timing.js';
 import type { OutputStretch, SubjectState, TaskSubject } from '../subject.js';
 import { watchChanges } from './changes.js';
 import { toProcess } from './end-receipt.js';
@@ -26,6 +27,10 @@ import { findStanding, type Standing, stateOf } from './standing.js';
  */
 const followed = new Map<string, DetachedSubject>();
 
+/** Times between two looks at a keeper without a connection, in milliseconds: each is twice the one before. */
+const FIRST_LOOK_MS = 100;
+const MOST_LOOK_MS = 2000;
+
 /** A detached command, for its followers: any process of the same user may follow it, and several at once. */
 export class DetachedSubject implements TaskSubject {
   readonly #place: TaskPlace;
@@ -42,6 +47,9 @@ export class DetachedSubject implements TaskSubject {
   readonly #writes = new ExclusiveQueue();
   readonly #watchers = new Set<Listener<void>>();
   #stopWatching: (() => void) | undefined;
+  /** Time until the next look at a keeper without a connection, and whether one is due. */
+  #lookAgainMs = FIRST_LOOK_MS;
+  #isLooking = false;
 
   private constructor(place: TaskPlace, order: DetachedOrder) {
     this.#place = place;
@@ -218,9 +226,25 @@ export class DetachedSubject implements TaskSubject {
   async #settle(standing: Standing): Promise<void> {
     this.#known = standing.state ?? this.#known;
     const state = await stateOf(standing, this.#place, this.#order);
+    if (standing.kind === 'recorded') this.#lookAgain();
+    else this.#lookAgainMs = FIRST_LOOK_MS;
     const isNews = state.kind !== this.#state.kind;
     this.#state = state;
     if (isNews) this.#tell();
+  }
+
+  /**
+   * Looks for the end of a keeper without a connection, which writes no record when it is killed. It may have
+   * closed its connections just now, and be gone a moment later.
+   */
+  #lookAgain(): void {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    startTimer(this.#lookAgainMs, () => {
+      this.#isLooking = false;
+      void this.#then(() => this.#find());
+    });
+    this.#lookAgainMs = Math.min(MOST_LOOK_MS, 2 * this.#lookAgainMs);
   }
 
   #changed(names: ReadonlySet<string>): void {
