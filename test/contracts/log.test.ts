@@ -128,7 +128,7 @@ test.each(timeouts)(
     const { tool, entries } = noting(options);
     await settle(tool.execute({ command: 'echo early; sleep 30' }));
     const [{ error, receipt } = { error: '' }] = entries;
-    expect(error).toMatch(/^Command timed out after 1 second(\nFor what takes longer|$)/);
+    expect(error).toMatch(/^Command timed out after 1 second(\nFor more time|$)/);
     expect(error).not.toContain('early');
     expect(receipt?.outcome).toMatchObject({ kind: 'timedOut', timeoutMs: 1000 });
   },

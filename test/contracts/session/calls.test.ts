@@ -67,8 +67,11 @@ test.each([
 });
 
 test.each<[Partial<SessionOptions>, string]>([
-  [{ cwd: '' }, 'cwd: expected a path, got ""'],
-  [{ cwd: '/a\0b' }, 'cwd: expected a path without NUL, got "/a\\u0000b"'],
+  [{ cwd: '' }, 'cwd: expected a path: a string that is not empty and has no NUL, got ""'],
+  [
+    { cwd: '/a\0b' },
+    'cwd: expected a path: a string that is not empty and has no NUL, got "/a\\u0000b"',
+  ],
   [{ shell: [] }, 'shell: expected an array of at least one absolute path, got []'],
   [{ shell: ['bash'] }, 'shell: expected absolute paths, got "bash"'],
   // As from a caller without a type checker.

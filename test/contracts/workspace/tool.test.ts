@@ -245,9 +245,9 @@ test('the description and the schema say what applies', () => {
 });
 
 test.each([
-  [{ cwd: '' }, 'cwd: expected a path, got ""'],
+  [{ cwd: '' }, 'cwd: expected a path: a string that is not empty and has no NUL, got ""'],
   [{ tailBytes: 0 }, 'tailBytes: expected a whole number from 1, got 0'],
-  [{ headBytes: 1.5 }, 'headBytes: expected a whole number from 0, got 1.5'],
+  [{ headBytes: 1.5 }, 'headBytes: expected a whole number of bytes from 0 to 268435456, got 1.5'],
   [{ graceMs: -1 }, 'graceMs: expected a number of milliseconds of 0 or more, got -1'],
   [{ timeout: { min: 5, max: 4 } }, 'timeout.max: expected a number from 5, got 4'],
 ])('%j is no valid option', (options, message) => {
