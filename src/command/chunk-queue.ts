@@ -1,13 +1,13 @@
 /**
- * Output on its way to one reader. The engine delivers again only when asked: so what waits is
- * bounded there, and here there is one delivery at most.
+ * Output on its way to a reader. The engine makes the next delivery only when asked to, so this queue
+ * holds one delivery at most; the engine limits how much output waits there.
  */
 export class ChunkQueue<Chunk> {
   readonly #askForMore: () => void;
   readonly #left: () => void;
   #waiting: Chunk[] = [];
   #closed = false;
-  /** Whether a delivery has been taken and the next one not asked for yet. */
+  /** Whether the engine has delivered, and the next delivery is not asked for yet. */
   #owed = false;
   #readers: (() => void)[] = [];
 
@@ -20,20 +20,20 @@ export class ChunkQueue<Chunk> {
     this.#left = left;
   }
 
-  /** A delivery of the engine. */
+  /** Adds a delivery of the engine. */
   put(chunks: readonly Chunk[]): void {
     this.#waiting.push(...chunks);
     this.#owed = true;
     this.#wake();
   }
 
-  /** Nothing follows. */
+  /** Notes that no output follows. */
   close(): void {
     this.#closed = true;
     this.#wake();
   }
 
-  /** The chunks, in order. Two readers share them: each chunk goes to one. */
+  /** Yields the chunks in order. Two readers share them: each chunk goes to one of the two. */
   async *iterate(): AsyncGenerator<Chunk, void, void> {
     let ended = false;
     try {

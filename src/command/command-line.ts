@@ -2,14 +2,14 @@ import { checkWellFormed } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import { shellQuote } from '../support/quote.js';
 
-/** Shell text; or a program and its arguments, which run without a shell. */
+/** Shell text, or a program and its arguments, which run without a shell. */
 export type CommandLine = string | readonly string[];
 
 /**
  * Checks a command's text.
  *
- * @throws {InputError} The command is blank or has a NUL character, which no argument can carry, or
- *   half of a character.
+ * @throws {InputError} The command is blank, has a NUL character, which no argument can carry, or has
+ *   half of a surrogate pair.
  */
 export function checkCommand(command: string): void {
   if (command.trim() === '') {
@@ -23,9 +23,9 @@ export function checkCommand(command: string): void {
 }
 
 /**
- * Checks a command for a road that takes shell text alone.
+ * Checks a command where only shell text is allowed.
  *
- * @throws {InputError} `command` is no string, or not one that can be run: see {@link checkCommand}.
+ * @throws {InputError} `command` is no string, or {@link checkCommand} refuses it.
  */
 export function checkShellText(command: unknown): asserts command is string {
   if (typeof command !== 'string') {
@@ -35,10 +35,11 @@ export function checkShellText(command: unknown): asserts command is string {
 }
 
 /**
- * Checks what is to run: shell text, or a program and its arguments.
+ * Checks a command that is shell text, or a program and its arguments.
  *
- * @throws {InputError} It is neither; it has a NUL or half of a character; or what is for shells alone
- *   stands beside a program.
+ * @param beside The options of the same call.
+ * @throws {InputError} `command` is neither, or has a NUL or half of a surrogate pair; or an option for
+ *   shells is given with a program.
  */
 export function checkCommandLine(
   command: unknown,
@@ -75,7 +76,7 @@ function checkWord(word: unknown, index: number): void {
   checkWellFormed(name, word);
 }
 
-/** A command as it is told: a program and its arguments as the shell text that would run them. */
+/** The text of a command in results; for a program and its arguments, the shell text that would run them. */
 export function shellTextOf(command: CommandLine): string {
   return typeof command === 'string' ? command : shellQuote(command);
 }

@@ -8,23 +8,23 @@ import type { ResolvedSandbox } from '../sandbox/resolve.js';
 import { checkCommand } from './command-line.js';
 
 /**
- * Options of a command that outlives the host, checked. Each option that is carried must be there, so that no
- * caller forgets one.
+ * Checked options of a command that outlives the host. No option that `detach()` takes is optional here, so
+ * that no caller forgets one.
  */
 type DetachedOptions = {
   readonly [Name in Exclude<CarriedBy<'detach'>, 'env' | 'inheritEnv'>]: DetachedValues[Name];
 } & {
-  /** The file for its output; must not exist. */
+  /** The file for the output; must not exist. */
   readonly outputPath: string;
-  /** The most bytes of output that are kept; what is over that is cut off. */
+  /** The most bytes of output that are kept; the rest is cut off. */
   readonly outputQuota: number;
-  /** Whether it has a stdin that can be written to, by its keeper's socket. */
+  /** Whether the command has a stdin that can be written to, through its keeper's socket. */
   readonly hasInput: boolean;
-  /** Whether how it ended is written under its output, after a blank line. */
+  /** Whether a line about how the command ended follows the output, after a blank line. */
   readonly completionLine: boolean;
 };
 
-/** Some values have been made out of what was given. */
+/** The options of a command, with `cwd`, `graceMs` and `sandbox` resolved. */
 interface DetachedValues extends Omit<ExecuteOptions, 'cwd' | 'graceMs' | 'sandbox'> {
   readonly cwd: string;
   readonly graceMs: number;
@@ -32,13 +32,13 @@ interface DetachedValues extends Omit<ExecuteOptions, 'cwd' | 'graceMs' | 'sandb
 }
 
 /**
- * Starts a command that goes on when the host ends, however that ends. Its output is appended to a
- * file, mode 0600; its keeper's socket and record are beside that.
+ * Starts a command that goes on when the host ends, however the host ends. The output is appended to a
+ * file, mode 0600; the keeper's socket and record are beside that file.
  *
  * @param environment The environment block, as `resolveEnvironment` makes it.
- * @returns Its process id, also that of its process group and its session.
+ * @returns The command's process id, which is also the id of its process group and its session.
  * @throws {InputError} An option is not valid; nothing was started.
- * @throws {LaunchError} It could not be started.
+ * @throws {LaunchError} The command could not be started.
  */
 export async function executeDetached(
   command: string,

@@ -5,34 +5,34 @@ import { InputError, showValue } from '../support/errors.js';
 import { removeLaunchers } from './launchers.js';
 import { compileNamePatterns, hasPassword, SECRET_NAME_PATTERNS } from './secrets.js';
 
-/** What a command's environment is made of, lowest layer first. */
+/** The layers of a command's environment, lowest first. */
 export interface EnvironmentPolicy {
   /** The host's own variables: without secrets, all of them, or none. */
   readonly inherit: 'scrubbed' | 'all' | 'none';
-  /** Those, as `inheritedEnvironment` gave them. Default: as they are now. */
+  /** The host's variables, as `inheritedEnvironment` returned them. Default: the current ones. */
   readonly inherited?: string | undefined;
   /** Name patterns that count as secrets. Default: {@link SECRET_NAME_PATTERNS}. */
   readonly scrub?: readonly string[] | undefined;
-  /** Laid over the inherited variables. */
+  /** Variables that replace inherited ones. */
   readonly defaults?: Readonly<Record<string, string>> | undefined;
-  /** Laid over all else; `undefined` removes a name. */
+  /** Variables that replace all others; `undefined` removes a name. */
   readonly overrides?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * The command's working directory, absolute. Becomes `PWD`, by which a shell keeps the path of a
-   * symlinked directory as it was given.
+   * The command's working directory, absolute. Becomes `PWD`: from it a shell takes the path of its
+   * directory with symbolic links as they were given.
    */
   readonly cwd?: string | undefined;
 }
 
 /**
- * A command's environment block: `NAME=value` entries joined by NUL, one character a byte, because
- * inherited values need not be UTF-8.
+ * Makes a command's environment block: `NAME=value` entries joined by NUL. Each character is one byte,
+ * because inherited values need not be UTF-8.
  *
- * `scrub` and `defaults` are compared by identity and must not be changed once used: what is made
- * of them and of the inherited variables is kept, so that a call costs only its own overrides.
+ * `scrub` and `defaults` are compared by identity and must not be changed after their first use: the
+ * block made of them and of the inherited variables is cached, so that a call costs only its overrides.
  *
  * @throws {InputError} A name is empty or has `=` or NUL, a value is not a string without NUL, or
- *   the policy itself is not one.
+ *   a field of the policy is not valid.
  */
 export function resolveEnvironment(policy: EnvironmentPolicy): string {
   if (policy.overrides !== undefined) checkEnvironment(policy.overrides);
@@ -56,7 +56,7 @@ export function resolveEnvironment(policy: EnvironmentPolicy): string {
   return unterminated(withoutEntries(base.block, removed) + added);
 }
 
-/** The engine sets these itself, after everybody else. */
+/** Variables that the engine itself sets last, in place of all others. */
 const ENGINE_VARIABLES: ReadonlySet<string> = new Set(['_', 'FORKLINE_MARK']);
 
 /** The part of an environment that does not change from call to call. */
@@ -65,13 +65,13 @@ interface Base {
   readonly inherit: EnvironmentPolicy['inherit'];
   readonly scrub: readonly string[];
   readonly defaults: Readonly<Record<string, string>> | undefined;
-  /** Every entry ends with NUL here, the last one too. */
+  /** The entries, each of which ends with NUL, the last one too. */
   readonly block: string;
-  /** Where each name's entry begins in `block`. */
+  /** The index in `block` where the entry of each name begins. */
   readonly offsets: ReadonlyMap<string, number>;
 }
 
-// One for each kind of caller in a process (`run()`, each tool): a handful, newest first.
+// Each kind of caller in a process (`run()`, each tool) has one; newest first.
 const KEPT_BASES = 4;
 const bases: Base[] = [];
 
@@ -103,7 +103,7 @@ function makeBase(
   const entries = new Map<string, string>();
   for (const entry of inherited.split('\0')) {
     const name = entry.slice(0, Math.max(0, entry.indexOf('=')));
-    // The first of two entries with one name is the one that getenv() in the host sees.
+    // Of two entries with the same name, getenv() in the host sees the first.
     if (name === '' || entries.has(name)) continue;
     if (isShellVariable(name)) continue;
     if (secret !== undefined && (secret.test(name) || hasPassword(entry))) continue;
@@ -128,7 +128,7 @@ function joinEntries(entries: ReadonlyMap<string, string>): Pick<Base, 'block' |
   return { block, offsets };
 }
 
-/** One pass over the block however many entries go: slices of a flat string cost nothing. */
+/** Removes the entries that begin at these indexes, in one pass: slices of a flat string cost nothing. */
 function withoutEntries(block: string, starts: number[]): string {
   if (starts.length === 0) return block;
   starts.sort((a, b) => a - b);
@@ -156,7 +156,7 @@ function encodeName(name: string): string {
   return encode(name);
 }
 
-/** The value stays out of the messages: it may be what the caller wants to keep to itself. */
+/** Encodes a value. Messages do not repeat it, since it may be a secret of the caller. */
 function encodeValue(name: string, value: unknown): string {
   if (typeof value !== 'string') {
     throw new InputError(`env.${name}: expected a string, got a value of type ${typeName(value)}`);

@@ -22,11 +22,11 @@ import { type Commission, onceStarted, type StartedCommand, untilEnded } from '.
 const DEFAULT_KEPT_BYTES = 128 * 1024;
 const DEFAULT_GRACE_MS = 5000;
 
-/** Whoever has to do with a command while it runs. */
+/** The part of a caller that controls a command while the command runs. */
 export interface CommandFollower {
-  /** Its stdin stays open, to be written to. */
+  /** Whether the command's stdin stays open, so that the follower can write to it. */
   readonly takesInput: boolean;
-  /** Told once it runs. */
+  /** Called once the command runs. */
   readonly started: (started: Pick<StartedCommand, 'pid' | 'handle'>) => void;
 }
 
@@ -34,9 +34,9 @@ export interface CommandFollower {
  * Runs a command to its end. A command that fails is a result.
  *
  * @param environment The environment block, as `resolveEnvironment` makes it.
- * @param follower Has to do with it while it runs.
+ * @param follower Controls the command while it runs.
  * @throws {InputError} An option is not valid; nothing was started.
- * @throws {LaunchError} It could not be started.
+ * @throws {LaunchError} The command could not be started.
  */
 export function execute(
   command: CommandLine,
@@ -71,7 +71,7 @@ export function execute(
 }
 
 /**
- * The same for options that have been checked.
+ * Runs a command as {@link execute} does, with options that have been checked.
  *
  * @throws As {@link execute}.
  */
@@ -98,7 +98,7 @@ export function executeChecked(
       signal,
       limits: options.limits,
       output: onOutput && telling(inCallersContext(onOutput, options)),
-      // It gets no more before it has returned.
+      // The engine delivers more only after `onOutput` has returned.
       delivered: (handle: CommandHandle) => handle.resume(),
     };
     const ended = untilEnded(
@@ -106,7 +106,7 @@ export function executeChecked(
       follower && ((pid, handle) => follower.started({ pid, handle })),
     );
     const { onDenied } = options;
-    // Who follows one run would not know of another.
+    // A follower controls one run, so the command is not run again.
     if (onDenied === undefined || follower !== undefined) return ended;
     return ended.then((first) =>
       orAgain(first, onDenied, options, (sandbox) =>
@@ -123,11 +123,11 @@ function telling(onOutput: (chunk: OutputChunk) => unknown): NonNullable<Commiss
 }
 
 /**
- * Starts a command that goes on by itself until it ends or its owner is disposed of. The options
- * must have been checked.
+ * Starts a command and resolves once it runs. The command runs until it ends by itself or its owner is
+ * disposed of. The options must have been checked.
  *
- * @throws {LaunchError} It could not be started.
- * @throws Error Its owner was disposed of before it could start.
+ * @throws {LaunchError} The command could not be started.
+ * @throws Error The owner was disposed of before the command could start.
  */
 export async function startCommand(
   command: string,
@@ -149,11 +149,11 @@ export async function startCommand(
   return started;
 }
 
-/** What the result will repeat of the request. */
+/** The facts of a request that the result repeats. */
 export function requested(command: CommandLine, options: ExecuteOptions): Requested {
   const { spill, streams, timeoutMs } = options;
   const path = spill === undefined ? undefined : spillPathOf(spill);
-  // Paths are made absolute now: the host may be elsewhere when the file is made.
+  // The path is made absolute now: the host may change its directory before the file is made.
   const spillPath = path === undefined ? undefined : absolute('spill', path);
   return {
     command: shellTextOf(command),
@@ -164,7 +164,7 @@ export function requested(command: CommandLine, options: ExecuteOptions): Reques
   };
 }
 
-/** The command as the engine takes it. One literal: this is on every command's way. */
+/** Makes the command that the engine takes. Returns one literal, since every command passes here. */
 export function engineCommand(
   { command, argv, spillPath }: Requested,
   environment: string,
@@ -206,7 +206,7 @@ export function engineCommand(
   };
 }
 
-/** The sandbox, and where in it: by a path, since what is open leads out of it. */
+/** Resolves the sandbox and the directory in it, as a path: an open directory would lead out of it. */
 function placeIn(
   option: SandboxOption,
   cwd: ExecuteOptions['cwd'],
@@ -222,7 +222,7 @@ export function toBytes(data: string | Uint8Array): Uint8Array {
   return typeof data === 'string' ? Buffer.from(data, 'utf8') : data;
 }
 
-/** Nearly every path is absolute, and then there is nothing that could go wrong. */
+/** Makes a path absolute. Nearly every path is already, and is then valid without further checks. */
 function absolute(name: string, path: string | URL): string {
   const isAbsolute = typeof path === 'string' && path.startsWith('/');
   return isAbsolute ? resolve(path) : absolutePath(name, path);

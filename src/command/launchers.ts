@@ -1,14 +1,14 @@
 /**
- * What a program that has started the host put into its environment for the host alone: package
- * managers for a script of theirs, editors for their own processes, AppImages for what is in them.
- * To a command it is wrong: `npm` would take the configuration of another project, `node` would
- * wait for a debugger, a system's program would load libraries of another system.
+ * Removes variables that the program which started the host (its launcher) has set for the host alone:
+ * a package manager for its script, an editor for its own processes, an AppImage for the programs in it.
+ * Commands must not see them: `npm` would use the configuration of another project, `node` would wait
+ * for a debugger, and programs of this system would load libraries of another one.
  */
 
-/** Variables by name; each is an entry, `NAME=value`. */
+/** Entries (`NAME=value`) by name. */
 type Entries = Map<string, string>;
 
-/** Takes it out, as if the host had been started without. */
+/** Removes the launchers' variables from an environment, as if the host had been started without them. */
 export function removeLaunchers(entries: Entries): void {
   if (PACKAGE_MANAGER.some((name) => entries.has(name))) removePackageManager(entries);
   removeEditor(entries);
@@ -16,7 +16,7 @@ export function removeLaunchers(entries: Entries): void {
   rewrite(entries, 'NODE_OPTIONS', withoutPreloaded);
 }
 
-/** One of them is there when a package manager has started the host. */
+/** Variables of which at least one is set when a package manager has started the host. */
 const PACKAGE_MANAGER = [
   'npm_execpath',
   'npm_command',
@@ -25,7 +25,10 @@ const PACKAGE_MANAGER = [
   'BERRY_BIN_FOLDER',
 ];
 
-/** Those of all four, but for `npm_*`: the user's own are spelt `NPM_CONFIG_*`, or in an `.npmrc`. */
+/**
+ * Variables of npm, pnpm, Yarn and Bun, besides `npm_*`. The user's own settings are spelt
+ * `NPM_CONFIG_*`, or are in an `.npmrc`.
+ */
 const MANAGERS_OWN = [
   'INIT_CWD',
   'COLOR',
@@ -42,22 +45,22 @@ const MANAGERS_OWN = [
 function removePackageManager(entries: Entries): void {
   const node = readValue(entries, 'npm_node_execpath');
   if (node !== undefined && readValue(entries, 'NODE') === node) entries.delete('NODE');
-  // What npm sets when nobody has set another, and what programs use anyhow.
+  // npm sets `vi` if EDITOR is not set; programs use `vi` without it too.
   if (readValue(entries, 'EDITOR') === 'vi') entries.delete('EDITOR');
   for (const name of MANAGERS_OWN) entries.delete(name);
   for (const name of entries.keys()) if (name.startsWith('npm_')) entries.delete(name);
   rewrite(entries, 'PATH', withoutScriptFolders);
-  // By pnpm's scripts that stand for programs.
+  // The wrapper scripts of pnpm add these folders.
   rewrite(entries, 'NODE_PATH', (path) =>
     keepEntries(path, (folder) => !folder.includes('/node_modules/.pnpm/')),
   );
 }
 
-/** The folders of programs that stand for others while a script runs, by their ends. */
+/** Matches the end of folders whose programs replace others while a script of a package manager runs. */
 const SCRIPT_FOLDER =
   /(?:^|\/)(?:node_modules\/\.bin|node-gyp-bin|yarn--\d[^/]*|xfs-[0-9a-f]{6,}|bun-node-[^/]*)\/?$/;
 
-/** They stand before all others: what the user has there, further back, stays. */
+/** Removes script folders from the beginning of PATH. Those further back are the user's, and stay. */
 function withoutScriptFolders(path: string): string {
   const folders = path.split(':');
   const first = folders.findIndex((folder) => !SCRIPT_FOLDER.test(folder));
@@ -70,7 +73,10 @@ const EDITORS_OWN: ReadonlySet<string> = new Set([
   'ELECTRON_NO_ASAR',
   'APPLICATION_INSIGHTS_NO_DIAGNOSTIC_CHANNEL',
 ]);
-/** But not what lets `git` ask the editor for a password, and `code` find its window. */
+/**
+ * Matches variables of editors, except those by which `git` asks the editor for a password and `code`
+ * finds its window.
+ */
 const EDITORS_PREFIX = /^(?:VSCODE_(?!GIT_|IPC_HOOK_CLI$|PORTABLE$|ENV_)|JB_IDE_)/;
 
 function removeEditor(entries: Entries): void {
@@ -79,11 +85,11 @@ function removeEditor(entries: Entries): void {
   }
 }
 
-/** Modules of package managers and of editors' debuggers that Node is to load first. */
+/** Matches modules of package managers and of editors' debuggers that Node preloads. */
 const PRELOADED =
   /\/(?:\.pnp\.c?js|\.pnp\.loader\.mjs|[^/]*js-debug[^/]*\/.*bootloader\.js|debugConnector\.js)$/;
 
-/** Other options stay as they are, the blanks between them too. */
+/** Removes such modules from Node's options. Other options stay as they are, with the blanks between them. */
 function withoutPreloaded(options: string): string {
   const option = /(?<!\S)(?:--require|-r|--import|--experimental-loader|--loader)(?:=|\s+)/g;
   let kept = '';
@@ -99,7 +105,7 @@ function withoutPreloaded(options: string): string {
   return (kept + options.slice(from)).trim();
 }
 
-/** The word at an index, which may be in quotes, and where it ends. */
+/** Returns the word at an index, without its quotes if it has any, and the index where it ends. */
 function readWord(text: string, start: number): [word: string, end: number] {
   const word = /"((?:[^"\\]|\\.)*)"|\S*/y;
   word.lastIndex = start;
@@ -127,7 +133,7 @@ function readValue(entries: Entries, name: string): string | undefined {
   return entries.get(name)?.slice(name.length + 1);
 }
 
-/** What becomes empty by it goes. */
+/** Changes the value of a variable; removes the variable if the value becomes empty. */
 function rewrite(entries: Entries, name: string, change: (value: string) => string): void {
   const value = readValue(entries, name);
   if (value === undefined) return;

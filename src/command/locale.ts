@@ -4,19 +4,19 @@ import { engineCommand, requested } from './execute.js';
 import { runApart } from './promise.js';
 
 const NAME = 'LC_ALL=';
-/** What bash says at its start, and whenever it starts another one. */
+/** The warning that each bash prints at its start if it does not know the locale. */
 const WARNING = /^bash: warning: setlocale: LC_ALL: cannot change locale/m;
-/** A shell that does nothing is over long before, in milliseconds. */
+/** The time limit of the check in milliseconds; a shell that does nothing ends much sooner. */
 const LOOK_MS = 5000;
 
-/** Values of LC_ALL, as the host had them, that name no locale of this system. */
+/** Values of LC_ALL of the host that name no locale of this system. */
 const missing = new Set<string>();
 const asked = new Set<string>();
 let looking: Promise<void> | undefined;
 
 /**
- * Begins to find out whether a shell knows the locale that is asked for by the LC_ALL of an
- * environment block. Each value is asked for once.
+ * Begins to check whether a shell knows the locale that LC_ALL names in an environment block. Each value
+ * is checked once.
  */
 export function lookForLocale(environment: string): void {
   const value = localeOf(environment);
@@ -28,16 +28,18 @@ export function lookForLocale(environment: string): void {
   looking = look;
 }
 
-/** Settles once that is known; undefined: nothing is being found out. */
+/** Settles once the current check has ended; undefined: no check is under way. */
 export function localeIsKnown(): Promise<void> | undefined {
   return looking;
 }
 
 /**
- * What is laid over an inherited environment whose LC_ALL is known to name no locale of this system:
- * each shell would begin the output that a model reads with a warning.
+ * Returns the variables to set on top of an inherited environment. If the LC_ALL there is known to name no
+ * locale of this system, they have `LC_ALL=C`, because otherwise each shell would begin its output, which a
+ * model reads, with a warning.
  *
- * @param given Takes precedence, as those before it do.
+ * @param defaults Variables that take precedence over this `LC_ALL`.
+ * @param given Variables that take precedence over both.
  */
 export function overLocale(inherited: string, defaults: Variables, given: Variables): Variables {
   if (missing.size === 0) return given;
@@ -56,7 +58,7 @@ function localeOf(environment: string): string | undefined {
   return value === '' || value === 'C' || value === 'POSIX' ? undefined : value;
 }
 
-/** Whether bash warns of it. That it can't be asked is left to the commands to tell. */
+/** Checks whether bash warns of the locale. Ignores a failure to start bash: commands will report it. */
 async function findOut(value: string): Promise<void> {
   const options = { cwd: '/', timeoutMs: LOOK_MS };
   const command = engineCommand(

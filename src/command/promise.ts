@@ -15,15 +15,15 @@ import { SpillFile } from './after/spill-check.js';
 import { decoding } from './encoding/decoding.js';
 import { LimitGroups, needsGroups } from './limits/groups.js';
 
-/** Where the commands of an owner run, if that is not the engine of this process. */
+/** The `CommandHost` of each owner with commands that do not run in the engine of this process. */
 const places = new WeakMap<Owner, CommandHost>();
 
-/** The commands of this owner run there from now on, and come as text of the encoding asked for. */
+/** Runs the commands of this owner on `host` from now on; `host` decodes their output. */
 export function runElsewhere(owner: Owner, host: CommandHost): void {
   places.set(owner, host);
 }
 
-/** Starts a command in the engine of this process, which is compared with the checkouts of now once it has ended. */
+/** Starts a command in the engine of this process; before a sandboxed one, notes the state of checkouts. */
 export function startHere(
   owner: Owner,
   command: EngineCommand,
@@ -35,51 +35,51 @@ export function startHere(
   return engine.start(owner, command, events);
 }
 
-/** A command with its options checked, and who has to do with it. */
+/** A command with checked options, its owner, its limits and its callbacks. */
 export interface Commission {
   readonly command: EngineCommand;
   readonly asked: Requested;
-  /** Default: the host process. */
+  /** The owner of the command. Default: the host process. */
   readonly owner: Owner | undefined;
-  /** Ends it when it is aborted. */
+  /** Ends the command when aborted. */
   readonly signal?: AbortSignal | undefined;
   readonly limits?: CommandLimits | undefined;
-  /** What those took. */
+  /** The control groups made for the limits. */
   readonly groups?: LimitGroups;
   /**
-   * Takes its output as it comes. What it throws, or what a promise of its is rejected with before
-   * the end, ends the command, and is what the caller gets.
+   * Called with each chunk of output. If the callback throws, or returns a promise that is rejected before
+   * the command has ended, the command is ended and the caller gets that error.
    */
   readonly output?: ((chunk: EngineChunk, stream: StreamName) => unknown) | undefined;
-  /** Told when `output` has had all of a delivery. */
+  /** Called when `output` has had all chunks of a delivery. */
   readonly delivered?: ((handle: CommandHandle) => void) | undefined;
-  /** Told when there is nothing more to come. */
+  /** Called when no more output follows. */
   readonly closed?: () => void;
 }
 
-/** A command that runs. */
+/** A command that has been started. */
 export interface StartedCommand {
   readonly pid: number;
   readonly handle: CommandHandle;
-  /** What its limits took. */
+  /** The control groups made for the command's limits. */
   readonly groups: LimitGroups | undefined;
-  /** Settles once it has ended; rejects only when the place where it ran was lost. */
+  /** Settles once the command has ended; rejects only if the `CommandHost` that ran it was lost. */
   readonly result: Promise<RunResult>;
 }
 
-/** Who is told that it runs. */
+/** The caller's interest in the start of a command. */
 interface Start {
   readonly running: (pid: number, handle: CommandHandle, groups?: LimitGroups) => void;
-  /** That it never starts is a failure. */
+  /** Whether a command that never starts counts as a failure. */
   readonly isAwaited: boolean;
 }
 
 /**
  * Runs a command to its end.
  *
- * @param running Told once it runs.
- * @throws {LaunchError} It could not be started.
- * @throws What `output` threw, or what its promise was rejected with.
+ * @param running Called once the command runs.
+ * @throws {LaunchError} The command could not be started.
+ * @throws The error that `output` threw, or with which its promise was rejected.
  */
 export function untilEnded(commission: Commission, running?: Start['running']): Promise<RunResult> {
   const start = running && { running, isAwaited: false };
@@ -89,8 +89,8 @@ export function untilEnded(commission: Commission, running?: Start['running']): 
 /**
  * Starts a command, and resolves once it runs.
  *
- * @throws {LaunchError} It could not be started.
- * @throws What the signal was aborted with, or an Error: its owner was disposed of meanwhile.
+ * @throws {LaunchError} The command could not be started.
+ * @throws The reason of the aborted signal, or an Error: the owner was disposed of meanwhile.
  */
 export function onceStarted(commission: Commission): Promise<StartedCommand> {
   return new Promise((started) => {
@@ -98,7 +98,7 @@ export function onceStarted(commission: Commission): Promise<StartedCommand> {
     const result = new Promise<RunResult>((resolve) => {
       settle = resolve;
     });
-    // It may be lost while nobody asks how it has ended.
+    // The `CommandHost` may be lost while no caller waits for the result: no unhandled rejection then.
     result.catch(() => {});
     const running: Start['running'] = (pid, handle, groups) =>
       started({ pid, handle, groups, result });
@@ -106,7 +106,7 @@ export function onceStarted(commission: Commission): Promise<StartedCommand> {
   });
 }
 
-/** Begins; what stands in the way of that is a failure. */
+/** Begins a command; an error before its start is a failure. */
 function attempt(
   commission: Commission,
   settle: (result: RunResult | Promise<RunResult>) => void,
@@ -120,7 +120,7 @@ function attempt(
   }
 }
 
-/** Starts it, in sight of those who watch commands, once it has what its limits take. */
+/** Starts a command once its limits have their control groups. Subscribers of the command channel see it. */
 function begin(
   commission: Commission,
   settle: (result: RunResult | Promise<RunResult>) => void,
@@ -153,7 +153,7 @@ function begin(
   });
 }
 
-/** Returns whether an end leaves nothing for the system to tell: true of nearly all, and quickly seen. */
+/** Returns whether a result needs no facts from the system. A quick test, which nearly all results pass. */
 function isPlain(
   { outcome, sandbox, spill }: RunResult,
   limits: CommandLimits | undefined,
@@ -162,29 +162,29 @@ function isPlain(
   return outcome.kind === 'exited' && outcome.exitCode < 128;
 }
 
-/** What a command is refused with whose owner is disposed of. */
+/** Makes the error for a command of a disposed owner. */
 export function ownerDisposed(): Error {
   return new Error('the owner of the command was disposed before it could start');
 }
 
-/** One command under way: the engine's events as the settling of promises. */
+/** A command under way: settles the caller's promises by the events of the engine. */
 class Execution implements CommandEvents {
-  /** Absent when nobody waits for it: then the engine need not tell. */
+  /** Absent when no caller waits for the start: then the engine need not report it. */
   readonly started?: (pid: number) => void;
   readonly #commission: Commission;
   readonly #settle: (result: RunResult | Promise<RunResult>) => void;
   readonly #fail: (failure: Promise<never>) => void;
   readonly #isStartAwaited: boolean;
   readonly #begun = performance.now();
-  /** Only known where somebody is told. */
+  /** Whether the command is known to run; only set if `started` is there. */
   #isRunning = false;
   #handle: CommandHandle | undefined;
   #offAbort: (() => void) | undefined;
-  /** A file that is written from the start on. */
+  /** The use of a spill file that is written from the start on. */
   #spill: SpillFile | undefined;
-  /** What the listener threw. */
+  /** The error that the listener threw. */
   #thrown: { reason: unknown } | undefined;
-  /** Promises that the listener has returned; most return none. */
+  /** The promises that the listener has returned; most listeners return none. */
   #listening: UnderWay | undefined;
 
   constructor(
@@ -201,7 +201,7 @@ class Execution implements CommandEvents {
     if (start !== undefined || groups !== undefined) {
       this.started = (pid) => {
         this.#isRunning = true;
-        // They are there for what it leaves behind, too.
+        // The groups also hold processes that the command leaves behind, so they stay until all are gone.
         if (groups !== undefined) this.#handle?.gone().then(() => groups.remove());
         if (this.#handle !== undefined) start?.running(pid, this.#handle, groups);
       };
@@ -210,7 +210,7 @@ class Execution implements CommandEvents {
 
   begin(): void {
     const { command, owner = hostOwner, signal } = this.#commission;
-    // It may have been disposed of while what the command needs was made.
+    // The owner may have been disposed of while the control groups were made.
     if (owner.isDisposed) {
       nextTurn().then(() => this.ended({ kind: 'neverStarted' }));
       return;
@@ -239,13 +239,13 @@ class Execution implements CommandEvents {
   ended(end: EngineEnd): void {
     this.#offAbort?.();
     this.#commission.closed?.();
-    // The end may come in the same turn as the output: what is rejected by now counts. A promise
-    // that takes longer is not waited for.
+    // The end may come in the same turn as the output. Promises that are rejected by now count; those that
+    // take longer are not waited for.
     if (this.#listening === undefined) this.#conclude(end);
     else settlesAtOnce(this.#listening.settled()).then(() => this.#conclude(end));
   }
 
-  /** The first counts; once the call has its answer, it changes nothing. */
+  /** Notes the first error of the listener. Errors after the call was settled have no effect. */
   readonly #failed = (reason: unknown): void => {
     if (this.#thrown !== undefined) return;
     this.#thrown = { reason };
@@ -271,14 +271,14 @@ class Execution implements CommandEvents {
     }
   }
 
-  /** Whoever waits for its start, or its result, is told. */
+  /** Rejects the promise of the start, or of the result if the command runs already. */
   #lose(error: Error): void {
     const lost = failing(() => error);
     if (this.#isRunning) this.#settle(lost);
     else this.#fail(lost);
   }
 
-  /** Who cancelled it, if anybody did. */
+  /** The source of the cancellation, if the command was cancelled. */
   #canceller(): Canceller {
     const { signal, owner = hostOwner } = this.#commission;
     if (signal?.aborted) return 'signal';
@@ -287,9 +287,9 @@ class Execution implements CommandEvents {
 }
 
 /**
- * Runs a command of our own, which those who watch commands are not told of.
+ * Runs a command of forkline itself, which is not reported to subscribers of the command channel.
  *
- * @throws {LaunchError} It could not be started.
+ * @throws {LaunchError} The command could not be started.
  */
 export function runApart(command: EngineCommand, owner: Owner | undefined): Promise<RunResult> {
   const asked = { command: '', argv: command.argv, separate: true, timeoutMs: command.timeoutMs };

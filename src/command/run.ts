@@ -14,18 +14,18 @@ const NAMES = namesOf('run');
 const TELLING = { mistakes: MISTAKES };
 
 /**
- * Runs a command to its end and tells everything about it. It resolves whatever the command does:
- * look at `result.outcome`.
+ * Runs a command to its end and returns everything about it. The promise resolves even if the command
+ * fails: look at `result.outcome`.
  *
  * ```ts
  * const result = await run('make -j8', { timeoutMs: 60_000 });
  * if (result.outcome.kind === 'exited') console.log(result.outcome.exitCode);
  * ```
  *
- * @param command Shell text; or a program, which is looked for on the command's PATH unless it has a
- *   slash, and its arguments, which reach it as they are: no shell is there.
+ * @param command Shell text; or an array of a program and its arguments, which runs without a shell. The
+ *   program is looked up on the command's PATH unless it has a slash; the arguments reach it unchanged.
  * @throws {InputError} An option is not valid; nothing was started.
- * @throws {LaunchError} It could not be started: no such directory, no such program, out of
+ * @throws {LaunchError} The command could not be started: no such directory, no such program, out of
  *   processes, ...
  */
 export function run(

@@ -2,14 +2,14 @@ import { InputError, showValue } from '../support/errors.js';
 
 /**
  * Names of environment variables that look like secrets; `*` stands for any characters, case does
- * not matter. Commands do not inherit them unless asked to (`inheritEnv: 'all'`), and a caller may
+ * not matter. Commands do not inherit these variables unless `inheritEnv` is `'all'`, and a caller may
  * replace the list.
  *
- * The patterns err on the side of hiding, with two exceptions: `*TOKEN*` would take settings such
+ * In doubt the patterns hide a variable, with two exceptions: `*TOKEN*` would match settings such
  * as `TOKENIZERS_PARALLELISM`, and `SSH_AUTH_SOCK` is a way to use a key, not the key.
  */
 export const SECRET_NAME_PATTERNS: readonly string[] = [
-  // Anything that says what it is.
+  // Names that say that the value is a secret.
   '*API_KEY*',
   '*APIKEY*',
   '*_KEY',
@@ -40,7 +40,7 @@ export const SECRET_NAME_PATTERNS: readonly string[] = [
   '*_COOKIE',
   '*_SK',
 
-  // Clouds: what is not named by the above.
+  // Names of clouds that the patterns above do not match.
   'AWS_SESSION_*',
   'AWS_SECURITY_*',
   'AWS_WEB_IDENTITY_TOKEN_FILE',
@@ -53,7 +53,7 @@ export const SECRET_NAME_PATTERNS: readonly string[] = [
   'TF_TOKEN_*',
   'POETRY_PYPI_TOKEN_*',
 
-  // Addresses that usually carry a password.
+  // Addresses that usually contain a password.
   '*DATABASE_URL',
   '*DATABASE_URI',
   '*BROKER_URL',
@@ -68,7 +68,7 @@ export const SECRET_NAME_PATTERNS: readonly string[] = [
   '*WEBHOOK*',
   '*_DSN',
 
-  // Headers of requests, which usually have one that authorizes.
+  // Headers of requests, usually with an authorization among them.
   'OTEL_EXPORTER_OTLP*_HEADERS',
 
   // Programs' own names for a password or an unlocked vault.
@@ -77,19 +77,19 @@ export const SECRET_NAME_PATTERNS: readonly string[] = [
   'BW_SESSION',
 ];
 
-/** From one `://` to the next at most: however long a value is, each character is met once. */
+/** Matches from one `://` to the next at most, so that each character of a long value is read once. */
 const PASSWORD_IN_URL = /[a-z\d]:\/\/[^\s/?#@:]*:[^\s/?#@]+@/i;
 
 /**
- * Whether a variable's value has a URL with a password in it: a secret, whatever its name. One that
- * only refers to other variables counts too.
+ * Returns whether a variable's value has a URL with a password in it, which is a secret whatever the
+ * variable's name. A password that only refers to other variables counts too.
  */
 export function hasPassword(value: string): boolean {
   return PASSWORD_IN_URL.test(value);
 }
 
 /**
- * For callers without a type checker.
+ * Checks name patterns, for callers without a type checker.
  *
  * @throws {InputError} `scrub` is no array of strings.
  */
@@ -102,10 +102,10 @@ function checkNamePatterns(scrub: unknown): void {
 const compiled = new WeakMap<readonly string[], RegExp>();
 
 /**
- * One expression that matches the names any of the patterns matches. The result is kept for as long
- * as the array lives, so an array must not be changed after its first use.
+ * Compiles patterns to one expression, which matches a name if any of them does. The result is cached for
+ * as long as the array lives, so an array must not be changed after its first use.
  *
- * @throws {InputError} They are no array of strings.
+ * @throws {InputError} `patterns` is no array of strings.
  */
 export function compileNamePatterns(patterns: readonly string[]): RegExp {
   let expression = compiled.get(patterns);
@@ -118,7 +118,7 @@ export function compileNamePatterns(patterns: readonly string[]): RegExp {
 }
 
 function toExpression(patterns: readonly string[]): RegExp {
-  // An empty alternation would match the empty name only by accident; match nothing instead.
+  // An empty alternation would match the empty name; this matches nothing.
   if (patterns.length === 0) return /(?!)/;
   const alternatives = patterns.map((pattern) => pattern.split('*').map(escapeLiteral).join('.*'));
   return new RegExp(`^(?:${alternatives.join('|')})$`, 'is');

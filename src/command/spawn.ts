@@ -16,30 +16,31 @@ import { engineCommand, requested, toBytes } from './execute.js';
 import { onceStarted, ownerDisposed, type StartedCommand } from './promise.js';
 import { commandEnvironment } from './run.js';
 
-/** A label of `TextDecoder`, other than the two words beside it. */
+/** A label of `TextDecoder`; keeps editors suggesting 'text' and 'bytes' beside it. */
 type Encoding = string & {};
 
-/** How a command is started that is talked to while it runs. */
+/** The options of `spawn()`. */
 export type SpawnOptions = Omit<OptionsOf<'spawn'>, 'encoding'> & {
   /**
-   * 'pipe': `write()` and `end()` feed it. Default: 'null', so that a program that happens to look
-   * at its stdin does not wait for ever. Not with `pty`, where `write()` always works.
+   * The command's stdin: 'pipe' is fed by `write()` and `end()`, 'null' is `/dev/null`. Default: 'null',
+   * so that a program that reads its stdin does not wait for ever. Not to be set with `pty`, where
+   * `write()` always works.
    */
   readonly stdin?: 'null' | 'pipe' | undefined;
   /**
-   * Chunks of text, never split inside a character (the default), or of exact bytes; or the encoding
-   * of its text, as that of `run()`.
+   * The kind of chunks: 'text', never split inside a character, or 'bytes', exactly as printed; or the
+   * encoding of the command's output, as for `run()`, for chunks of text. Default: 'text'.
    */
   readonly encoding?: 'text' | 'bytes' | Encoding | undefined;
   /**
-   * What happens when chunks are not taken as fast as they come: 'drop' loses the middle of what
-   * waits and says how much (the default), 'pause' lets the command wait, as on any full pipe,
-   * until the reader leaves.
+   * The behaviour when the reader is slower than the command: 'drop' loses the middle of the waiting
+   * output and says how many bytes (`droppedBytes`); 'pause' makes the command wait, as on any full pipe,
+   * until the reader has caught up or stops reading. Default: 'drop'.
    */
   readonly overflow?: 'drop' | 'pause' | undefined;
 };
 
-/** The names of those options. */
+/** The names of the options of `spawn()`. */
 export const SPAWN_OPTION_NAMES: OptionNames<SpawnOptions> = {
   ...namesOf('spawn'),
   stdin: true,
@@ -52,63 +53,63 @@ const SPAWN_MISTAKES = {
 };
 const KILL_NAMES: OptionNames<NonNullable<Parameters<LiveProcess['kill']>[0]>> = { graceMs: true };
 
-/** What a live command has printed so far: one stream, or two. */
+/** The output of a live command so far: one stream, or two with `streams: 'separate'`. */
 export type Snapshot =
   | { readonly output: Capture }
   | { readonly stdout: Capture; readonly stderr: Capture };
 
-/** A command that runs. Iterating over it gives its output as it comes. */
+/** A command started by `spawn()`. Iterating over it gives the output as it comes. */
 export interface LiveProcess<Chunk = OutputChunk> extends AsyncIterable<Chunk>, AsyncDisposable {
-  /** Process id; also that of its process group and its session. */
+  /** The process id of the command, which is also the id of its process group and its session. */
   readonly pid: number;
-  /** Settles once it has ended, as the promise of `run()` does. */
+  /** Settles once the command has ended, as the promise of `run()` does. */
   readonly result: Promise<RunResult>;
   /**
-   * Writes to its stdin (started with `stdin: 'pipe'`), or types into its terminal (`pty`).
-   * Resolves once the bytes are in the pipe. Typed bytes mean what they mean on any terminal: `\r` is Enter, `\x04` at the start of
-   * a line the end of the input, `\x03` interrupts, and a line is at most 4,095 bytes long unless
-   * the program has switched line editing off.
+   * Writes to the command's stdin (with `stdin: 'pipe'`), or types into its terminal (with `pty`).
+   * Resolves once the bytes are in the pipe. On a terminal, `\r` is Enter, `\x04` at the start of a line
+   * ends the input, `\x03` interrupts, and a line is at most 4,095 bytes long unless the program has
+   * switched line editing off.
    *
-   * @throws {InputError} The data is neither text nor bytes, or it has no stdin to write to.
-   * @throws Error with `code: 'EPIPE'`: it has ended, or closed its stdin.
+   * @throws {InputError} The data is neither text nor bytes, or the command has no stdin to write to.
+   * @throws Error with `code: 'EPIPE'`: the command has ended, or has closed its stdin.
    */
   write(data: string | Uint8Array): Promise<void>;
   /**
-   * Closes its stdin, once everything is written.
+   * Closes the command's stdin once everything is written.
    *
-   * @throws {InputError} It has no stdin to close; on a terminal write `\x04`.
+   * @throws {InputError} The command has no stdin to close; on a terminal write `\x04`.
    */
   end(): void;
   /**
-   * Gives its terminal another size, 20 to 400 by 5 to 200; the command is told by SIGWINCH.
-   * Nothing happens when it has ended.
+   * Changes the size of the command's terminal: 20 to 400 columns, 5 to 200 rows. The command gets
+   * SIGWINCH. Has no effect once the command has ended.
    *
-   * @throws {InputError} It has no terminal, or the size is out of range.
+   * @throws {InputError} The command has no terminal, or the size is out of range.
    */
   resize(columns: number, rows: number): void;
   /**
-   * Sends a signal to its process group; false when it has ended.
+   * Sends a signal to the command's process group. Resolves with false if the command has ended.
    *
    * @throws {InputError} There is no such signal.
    */
   signal(signal: NodeJS.Signals): Promise<boolean>;
   /**
-   * Ends it and everything it started: SIGTERM, grace, SIGKILL. Resolves when it is gone. What it
-   * left behind when it ended by itself is its owner's to end.
+   * Ends the command and everything it started: SIGTERM, then SIGKILL after the grace. Resolves when all
+   * are gone. If the command has ended by itself, processes that it left running are ended by its owner.
    *
-   * @param options `graceMs`: milliseconds from SIGTERM to SIGKILL. Default: that of the command.
-   * @throws {InputError} The grace is no time in milliseconds, or an option is unknown.
+   * @param options `graceMs`: milliseconds from SIGTERM to SIGKILL. Default: `graceMs` of the command.
+   * @throws {InputError} `graceMs` is no time in milliseconds, or an option is unknown.
    */
   kill(options?: { readonly graceMs?: number | undefined }): Promise<RunResult>;
   /**
-   * Lets the host exit before it has ended; what still runs then is ended with the host. `ref()`
-   * takes it back.
+   * Lets the host exit before the command has ended; the command is ended with the host then. `ref()`
+   * undoes this.
    */
   unref(): void;
-  /** Takes `unref()` back: the host stays alive until the command has ended. */
+  /** Undoes `unref()`: the host stays alive until the command has ended. */
   ref(): void;
   /**
-   * What it has printed so far, within the same limits as the result; undefined once it is over.
+   * Returns the output so far, within the same limits as the result; undefined once the command has ended.
    */
   snapshot(): Promise<Snapshot | undefined>;
 }
@@ -124,8 +125,8 @@ export interface LiveProcess<Chunk = OutputChunk> extends AsyncIterable<Chunk>, 
  *
  * @param command Shell text, or a program and its arguments: see {@link run}.
  * @throws {InputError} An option is not valid; nothing was started.
- * @throws {LaunchError} It could not be started.
- * @throws What the signal was aborted with, when that was before the start.
+ * @throws {LaunchError} The command could not be started.
+ * @throws The reason of the signal, if it was aborted before the start.
  */
 export function spawn(
   command: CommandLine,
@@ -146,7 +147,7 @@ export async function spawn(
   });
 }
 
-/** Starts a command as {@link spawn} does, with an environment block that is made already. */
+/** Starts a command as {@link spawn} does, with an environment block that the caller has made. */
 export function spawnIn(
   environment: string,
   command: CommandLine,
@@ -176,7 +177,7 @@ export async function spawnIn(
       });
 }
 
-/** The two words are no encodings. */
+/** The options for the command itself: 'text' and 'bytes' are no encodings of its output. */
 function forExecution(options: SpawnOptions): CommandOptions {
   const { encoding } = options;
   if (encoding === 'text' || encoding === 'bytes') return { ...options, encoding: undefined };
@@ -193,7 +194,7 @@ async function start<Chunk>(
   const asked = requested(command, options);
   const { streams, pty } = options;
   const { owner, signal, stdin, input, encoding, overflow } = options;
-  // Both are called by a reader, and there is none before it runs.
+  // Both are called by a reader, and there is no reader before the command runs.
   const chunks = new ChunkQueue<Chunk>(
     () => started.handle.resume(),
     () => started.handle.detach(),
@@ -217,7 +218,7 @@ async function start<Chunk>(
   return live(started, chunks, { stdin, streams, pty });
 }
 
-/** What talking to a command depends on. */
+/** The options that decide how a running command can be written to and read from. */
 type Talk = { readonly [Name in 'stdin' | 'streams' | 'pty']: SpawnOptions[Name] };
 
 function live<Chunk>(

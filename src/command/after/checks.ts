@@ -8,7 +8,7 @@ import { type LimitGroups, reportOf } from '../limits/groups.js';
 import { wasKilled, withMemoryChecked } from './out-of-memory.js';
 import { withSpillChecked } from './spill-check.js';
 
-/** A command that has ended, and what it had. */
+/** A command that has ended, with its owner, its limits and their control groups. */
 interface Ended {
   readonly command: EngineCommand;
   readonly groups?: LimitGroups | undefined;
@@ -16,21 +16,22 @@ interface Ended {
   readonly owner?: Owner | undefined;
 }
 
-/** Runs a command that nobody is told of. */
+/** Runs a command of forkline itself, which is not reported to subscribers of the command channel. */
 type RunApart = (command: EngineCommand, owner: Owner | undefined) => Promise<RunResult>;
 
-/** Whether there is something that only the system can tell. */
+/** Returns whether a result still lacks facts that only the system knows: denials, memory, the spill file. */
 export function needsChecks(result: RunResult, limits: CommandLimits | undefined): boolean {
   const isPlain = result.sandbox === undefined && limits === undefined;
   return !isPlain || result.spill !== undefined || wasKilled(result);
 }
 
 /**
- * The result with what only the system can tell, for the few that need it.
+ * Adds the facts that only the system knows to a result, if {@link needsChecks} says so.
  *
- * @param since When it was begun, by `performance.now()`. That can't be reckoned back from now: a busy
- *   host hears late of its end.
- * @param runApart Runs a command of ours.
+ * @param isOwn Whether no other run has written the spill file.
+ * @param since The time when the command was begun, by `performance.now()`. The duration subtracted from
+ *   the current time would not give it: a busy host learns late that a command has ended.
+ * @param runApart Runs a command of forkline itself.
  */
 export async function withChecks(
   result: RunResult,

@@ -2,27 +2,27 @@ import { readFile } from 'node:fs/promises';
 import type { OutOfMemory, RunResult } from '../../engine/outcome.js';
 import { signalExitCode } from '../../support/signals.js';
 
-/** How often the kernel had ended a process of the host's control group for want of memory. */
+/** The number of out-of-memory kills in the host's control group at one time. */
 interface Count {
   readonly at: number;
   readonly kills: number;
 }
 
-/** What was seen, from the oldest look to the newest; two commands may have been ended at once. */
+/** The latest counts, oldest first. More than one is kept, since two commands may be killed at once. */
 const seen: Count[] = [];
 const MOST_SEEN = 16;
 
 const KILLED_EXIT_CODE = signalExitCode('SIGKILL');
 
-/** Whether it ended by a SIGKILL that nobody of us sent, or its last program did. */
+/** Returns whether a SIGKILL that forkline did not send has ended the command or its last program. */
 export function wasKilled({ outcome }: Pick<RunResult, 'outcome'>): boolean {
   if (outcome.kind === 'signaled') return outcome.signal === 'SIGKILL';
   return outcome.kind === 'exited' && outcome.exitCode === KILLED_EXIT_CODE;
 }
 
 /**
- * The result of a command that was killed, with whether that was for want of memory, as far as the
- * control group tells: has it counted such an end since the last look before the command began?
+ * Adds to the result of a killed command whether memory ran out. Memory has likely run out if the control
+ * group has counted an out-of-memory kill since the last count before the command began.
  */
 export async function withMemoryChecked<Result extends Pick<RunResult, 'durationMs'>>(
   result: Result,
@@ -33,14 +33,14 @@ export async function withMemoryChecked<Result extends Pick<RunResult, 'duration
 async function judge(began: number): Promise<OutOfMemory> {
   const kills = await countKills();
   if (kills === undefined) return 'unknown';
-  // Nobody looked before: the group's own beginning counts.
+  // Without an earlier count, all kills since the group was made count.
   const before = seen.findLast(({ at }) => at <= began)?.kills ?? 0;
   seen.push({ at: performance.now(), kills });
   if (seen.length > MOST_SEEN) seen.shift();
   return kills > before ? 'likely' : 'no';
 }
 
-/** Undefined: there is no control group that counts, or it cannot be read. */
+/** Reads the number of out-of-memory kills; undefined: no control group counts them, or it can't be read. */
 async function countKills(): Promise<number | undefined> {
   const groups = await readFile('/proc/self/cgroup', 'utf8').catch(() => '');
   for (const path of filesOf(groups)) {
@@ -52,8 +52,8 @@ async function countKills(): Promise<number | undefined> {
 }
 
 /**
- * The files that may tell, by what `/proc/self/cgroup` says. In a container the group's path may be
- * that of the machine, while what is mounted begins with the container's own.
+ * The files that may have the count, found by the content of `/proc/self/cgroup`. In a container the path
+ * there may be the machine's, while the mounted hierarchy begins with the container's own group.
  */
 function filesOf(groups: string): string[] {
   return groups.split('\n').flatMap((line) => {

@@ -5,10 +5,10 @@ import { namesOwnDescriptor } from '../../support/directories/host-files.js';
 import { hasCode } from '../../support/errors.js';
 import { settlesWithin } from '../../support/timing.js';
 
-/** A disk that hangs holds no result up for longer. */
+/** The longest time for which a disk that hangs delays a result. */
 const LOOK_MS = 1000;
 
-/** A run that writes a spill file from its start on. */
+/** A run that has written a spill file from its start on. */
 interface Writer {
   /** Another run of this process has written the same file meanwhile. */
   shares: boolean;
@@ -16,12 +16,12 @@ interface Writer {
 
 const writers = new Map<string, Set<Writer>>();
 
-/** Who writes spill files now: two that write one at once spoil it for each other. */
+/** One run's use of a spill file. Two runs that write the same file at once spoil it for each other. */
 export class SpillFile {
   readonly #path: string;
   readonly #writer: Writer = { shares: false };
 
-  /** @param path Absolute. */
+  /** @param path The file's absolute path. */
   constructor(path: string) {
     this.#path = path;
     const others = writers.get(path) ?? new Set();
@@ -29,7 +29,7 @@ export class SpillFile {
     if (others.size > 1) for (const other of others) other.shares = true;
   }
 
-  /** Whether it was this run's alone, which has ended. */
+  /** Notes that the run has ended. Returns whether no other run has written the file meanwhile. */
   close(): boolean {
     const all = writers.get(this.#path);
     all?.delete(this.#writer);
@@ -39,10 +39,10 @@ export class SpillFile {
 }
 
 /**
- * The result, with an error where the file is not what was written: the engine knows only that each
- * write went well.
+ * Adds an error to the result if the spill file does not have what was written: the engine knows only
+ * that each write succeeded.
  *
- * @param isOwn Whether no other run has written it.
+ * @param isOwn Whether no other run has written the file.
  */
 export async function withSpillChecked(result: RunResult, isOwn: boolean): Promise<RunResult> {
   const { spill } = result;
@@ -62,14 +62,14 @@ async function faultOf(
     const isLink = named.isSymbolicLink();
     if (isLink && !namesOwnDescriptor(path)) return fault('EIO', 'a link has replaced the file');
     const found = isLink ? await stat(path) : named;
-    // A device or a pipe keeps nothing.
+    // Devices and pipes store nothing that could be compared.
     if (!found.isFile()) return undefined;
     if (!isOwn) return fault('EBUSY', 'another command wrote the same file meanwhile');
     if (found.size === bytes) return undefined;
     return fault('EIO', `the file was changed meanwhile: it has ${found.size} bytes`);
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return fault('ENOENT', 'the file was removed meanwhile');
-    // It may be there: who cannot look at it has nothing to say.
+    // The file may be fine: a host that may not look at it can't tell.
     return undefined;
   }
 }

@@ -2,15 +2,15 @@ import { TextDecoder } from 'node:util';
 import type { Capture, Counts } from '../../engine/outcome.js';
 import { isContinuation } from '../../support/text.js';
 
-/** How much of a stream is kept, in bytes of its text as UTF-8. */
+/** How much of a stream is kept, in bytes of its text in UTF-8. */
 interface Limits {
   readonly headBytes: number;
   readonly tailBytes: number;
 }
 
 /**
- * What is kept of a stream in another encoding than UTF-8: what the engine would keep of the same
- * text in UTF-8, by whose bytes everything is counted.
+ * The capture of a stream that is not in UTF-8. Keeps the same text as the engine would keep if the
+ * stream were in UTF-8; all counts of bytes are those of UTF-8.
  */
 export class DecodedCapture {
   readonly #decoder: TextDecoder;
@@ -22,7 +22,7 @@ export class DecodedCapture {
   #bytes = 0;
   #characters = 0;
   #newlines = 0;
-  /** Bytes since the last newline, and of the line before it. */
+  /** Bytes since the last newline, and bytes of the line that this newline ended. */
   #openLine = 0;
   #endedLine = 0;
   #lossy = false;
@@ -32,17 +32,17 @@ export class DecodedCapture {
     this.#limits = limits;
   }
 
-  /** Takes what comes next; returns its text, as far as its characters are whole. */
+  /** Takes the next bytes. Returns their text up to the last whole character. */
   push(bytes: Uint8Array): string {
     return this.#add(this.#decoder.decode(bytes, { stream: true }));
   }
 
-  /** Nothing follows; returns what stands for a character that never became whole. */
+  /** Notes that no bytes follow. Returns the replacement of a last character that is incomplete. */
   end(): string {
     return this.#add(this.#decoder.decode());
   }
 
-  /** What has been kept so far. */
+  /** Returns the capture of the output so far. */
   capture(): Capture {
     const isOpen = this.#openLine > 0;
     const lines = this.#newlines + Number(isOpen);
@@ -104,14 +104,14 @@ export class DecodedCapture {
 const NEWLINE = 0x0a;
 
 interface Known {
-  /** With newlines for its lines. */
+  /** The totals; `lines` is the number of newlines. */
   readonly total: Counts;
   readonly lines: number;
   readonly lastLineBytes: number;
   readonly lossy: boolean;
 }
 
-/** Both ends, of whole characters. */
+/** Makes a capture of both ends, cut to whole characters. */
 function cut(begun: Buffer, ended: Buffer, { total, lines, lastLineBytes, lossy }: Known): Capture {
   const head = begun.subarray(0, wholeEnd(begun));
   const tail = ended.subarray(wholeStart(ended));
@@ -135,14 +135,14 @@ function lastOf(bytes: Buffer, count: number): Buffer {
   return bytes.subarray(Math.max(0, bytes.length - count));
 }
 
-/** Where the first character begins. */
+/** The index where the first whole character begins. */
 function wholeStart(bytes: Buffer): number {
   let start = 0;
   while (isContinuation(bytes[start])) start += 1;
   return start;
 }
 
-/** Where the last whole character ends. */
+/** The index where the last whole character ends. */
 function wholeEnd(bytes: Buffer): number {
   let start = bytes.length - 1;
   while (isContinuation(bytes[start])) start -= 1;

@@ -4,15 +4,15 @@ import type { Owner } from '../../engine/owner.js';
 import type { CommandHandle, CommandHost } from '../../engine/process.js';
 import { DecodedCapture } from './decoded-capture.js';
 
-/** Characters that wait for a listener that does not hold the command up. */
+/** The most characters that wait for a listener which does not make the command wait. */
 const MAX_WAITING = 1024 * 1024;
 
-/** No character takes more bytes in UTF-8 than three times those of another encoding. */
+/** The most bytes that a character takes in UTF-8 for each byte in another encoding. */
 const MOST_GROWTH = 3;
 
 /**
- * A host whose commands print another encoding than UTF-8. The engine hands over their bytes, and
- * what it would tell of text is made here: chunks, captures, snapshots.
+ * Wraps a host for commands that do not print UTF-8. The engine delivers bytes; the chunks, captures and
+ * snapshots of text are made here in its place.
  */
 export function decoding(host: CommandHost, encoding: string): CommandHost {
   return {
@@ -24,11 +24,11 @@ class DecodedProcess implements CommandHandle, CommandEvents {
   readonly started?: (pid: number) => void;
   readonly #events: CommandEvents;
   readonly #inner: CommandHandle;
-  /** By name, in the order of a result. */
+  /** Captures by stream, in the order that results have. */
   readonly #captures: ReadonlyMap<StreamName, DecodedCapture>;
   readonly #holds: boolean;
   #listens: boolean;
-  /** The listener can take a delivery. */
+  /** Whether the listener can take a delivery. */
   #wants = true;
   #waiting: { stream: StreamName; data: string; droppedBytes: number }[] = [];
   #waitingSize = 0;
@@ -53,9 +53,9 @@ class DecodedProcess implements CommandHandle, CommandEvents {
       {
         ...command,
         listen: 'bytes',
-        // Nothing may be lost on the way here.
+        // The engine must not drop bytes before they are decoded.
         pause: true,
-        // What is too long as text is to have its file.
+        // The file must be made for each output that may be too long as text.
         spillAfterBytes: spillAfterBytes && Math.floor(spillAfterBytes / MOST_GROWTH),
       },
       this,
@@ -86,7 +86,7 @@ class DecodedProcess implements CommandHandle, CommandEvents {
 
   resume(): void {
     this.#wants = true;
-    // Who asks is not told while asking, as by the engine.
+    // The listener is not called within its own call of resume(): the engine does not do that either.
     if (this.#waiting.length > 0) queueMicrotask(() => this.#deliver());
     if (this.#holds) this.#inner.resume();
   }
@@ -147,7 +147,7 @@ class DecodedProcess implements CommandHandle, CommandEvents {
     }
   }
 
-  /** What follows it in its stream, and there is always something in the end, tells so. */
+  /** Drops the oldest chunk. The next chunk of the same stream reports it; sooner or later there is one. */
   #dropOldest(): void {
     const [oldest] = this.#waiting.splice(0, 1);
     if (oldest === undefined) return;
@@ -157,7 +157,7 @@ class DecodedProcess implements CommandHandle, CommandEvents {
     next.droppedBytes += oldest.droppedBytes + Buffer.byteLength(oldest.data);
   }
 
-  /** A delivery for each stream; the listener may ask for the next while it has one. */
+  /** Makes a delivery for each stream. The listener may ask for the next delivery while it handles one. */
   #deliver(): void {
     while (this.#wants && this.#waiting.length > 0) {
       const stream = this.#waiting[0]?.stream ?? 'output';

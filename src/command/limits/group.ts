@@ -7,15 +7,15 @@ import { newName, sweepLeftovers } from './leftovers.js';
 /** A control group of a command. */
 export interface Group {
   readonly version: 1 | 2;
-  /** Its directory. */
+  /** The group's directory. */
   readonly path: string;
 }
 
 /**
- * A group with this limit, below the host's own or beside it.
+ * Makes a group with this limit, below the host's own group or beside it.
  *
- * @param made Groups of the command that there are already; with version 2 one is for all limits.
- * @throws Error It can't be made, and why.
+ * @param made Groups that the command has already; in version 2 one group is for all limits.
+ * @throws Error The group can't be made; the message says why.
  */
 export async function makeGroup(
   controller: Controller,
@@ -40,32 +40,33 @@ export async function makeGroup(
   throw reason;
 }
 
-/** Where a group may be made, in this order. */
+/** The places where a group may be made, by version, in the order in which they are tried. */
 const PLACES: Readonly<Record<1 | 2, readonly ((own: OwnGroup) => Promise<string> | string)[]>> = {
   1: [({ path }) => path],
   2: [({ path }) => path, besideOf, inRoomOf],
 };
 
 /**
- * Of version 2 a group with processes of its own has no limits to hand on; the one above it has. But a
- * command beside its host is not under its host's limit any more: only where there is none.
+ * Returns the parent of the host's group. In version 2, a group that has processes can't give controllers
+ * to groups below it, but its parent can. A group beside the host's is not under the host's limit, so this
+ * is allowed only if the host has no limit of memory.
  */
 async function besideOf({ path, top }: OwnGroup): Promise<string> {
   if (path === top) throw new Error('the control group of the host is the topmost one');
   const place = dirname(path);
   const own = await readFile(join(path, 'memory.max'), 'utf8').catch(() => 'max');
   if (own.trim() !== 'max') throw new Error('commands would escape the limit of the host');
-  // Who moves a process needs this right where both groups are.
+  // Moving a process takes the right to write this file in the common ancestor of both groups.
   await access(join(place, 'cgroup.procs'), constants.W_OK);
   return place;
 }
 
 const CONTROLLERS: readonly string[] = ['memory', 'pids'] satisfies Controller[];
 
-/** The group in which hosts are that have made room for their commands'. */
+/** The name of the group into which hosts move to make room for the groups of their commands. */
 const HOSTS = 'forkline-host';
 
-/** The host's own, once all that are in it have gone into one below. */
+/** Moves all processes of the host's group into a group below it. Returns the path of the host's group. */
 async function inRoomOf({ path }: OwnGroup): Promise<string> {
   const known = await readFile(join(path, 'cgroup.controllers'), 'utf8');
   const enabled = CONTROLLERS.filter((name) => known.trim().split(' ').includes(name));
@@ -73,7 +74,7 @@ async function inRoomOf({ path }: OwnGroup): Promise<string> {
   const control = join(path, 'cgroup.subtree_control');
   const order = enabled.map((name) => `+${name}`).join(' ');
   await access(control, constants.W_OK);
-  // Somebody may be forked meanwhile.
+  // A process may be forked into the group meanwhile; then the write fails with EBUSY.
   const MOST_TRIES = 5;
   for (let tries = 0; ; tries += 1) {
     try {
@@ -115,7 +116,7 @@ async function makeIn(
   return group;
 }
 
-/** Another thread of this process gives the same names. */
+/** Makes a directory with a new name. Other threads of this process use the same names. */
 async function makeDirectory(place: string): Promise<string> {
   for (;;) {
     const path = join(place, await newName());
@@ -139,10 +140,10 @@ async function setLimit(controller: Controller, group: Group, limit: number): Pr
   if (!isThere)
     throw new Error(`the controller '${controller}' is not enabled in ${dirname(path)}`);
   if (controller !== 'memory') return;
-  // Else what is over the limit is only written to the swap. Where nobody counts that, there is no file.
+  // Otherwise memory over the limit is only moved to swap. Without swap accounting, these files are missing.
   if (version === 1) await writeWhereThere(group, 'memory.memsw.limit_in_bytes', limit);
   else await writeWhereThere(group, 'memory.swap.max', 0);
-  // One process without the others would be half of a command. (Linux 4.19.)
+  // If memory runs out, all processes of the command are killed together. (Linux 4.19.)
   if (version === 2) await writeWhereThere(group, 'memory.oom.group', 1);
 }
 

@@ -10,12 +10,12 @@ import { pause } from '../../support/timing.js';
 import { type Group, makeGroup } from './group.js';
 import type { Controller } from './hierarchies.js';
 
-/** Whether something must be made for these before the command can start. */
+/** Returns whether control groups must be made for these limits before the command can start. */
 export function needsGroups(limits: CommandLimits | undefined): limits is CommandLimits {
   return limits?.memoryBytes !== undefined || limits?.processes !== undefined;
 }
 
-/** By what each of these is kept. */
+/** Reports how each of these limits is enforced. */
 export function reportOf(limits: CommandLimits, groups: LimitGroups | undefined): LimitsReport {
   return {
     ...(limits.memoryBytes !== undefined && { memoryBytes: groups?.memoryBy ?? 'group' }),
@@ -24,10 +24,10 @@ export function reportOf(limits: CommandLimits, groups: LimitGroups | undefined)
   };
 }
 
-/** The control groups of one command, or what stands in for one. */
+/** The control groups of one command, or the `oom_score_adj` in place of one for memory. */
 export class LimitGroups {
   readonly #made: readonly Group[];
-  /** Undefined: there is none of it. */
+  /** The group that limits memory; undefined: there is none. */
   readonly #memory: Group | undefined;
   readonly #isSacrificed: boolean;
   #kills: Promise<number> | undefined;
@@ -39,10 +39,10 @@ export class LimitGroups {
   }
 
   /**
-   * Makes those that the limits take, below the host's own or beside it. Where there can be none of
-   * memory, the command is to be the first that the kernel ends for want of it.
+   * Makes the groups that the limits need, below the host's own group or beside it. If no group can limit
+   * memory, the kernel is told to kill the command first when memory runs out.
    *
-   * @throws {LaunchError} A limit can't be kept; says which, and why.
+   * @throws {LaunchError} A limit can't be enforced; the message says which, and why.
    */
   static async make({ memoryBytes, processes }: CommandLimits): Promise<LimitGroups> {
     const made: Group[] = [];
@@ -64,26 +64,26 @@ export class LimitGroups {
     }
   }
 
-  /** By what the limit of memory is kept, if there is one. */
+  /** How the limit of memory is enforced, if there is one. */
   get memoryBy(): NonNullable<LimitsReport['memoryBytes']> {
     return this.#isSacrificed ? 'oom-score' : 'group';
   }
 
-  /** The command, as it is to be started. */
+  /** Returns the command with these groups, as it is to be started. */
   appliedTo(command: EngineCommand): EngineCommand {
-    // Who writes 0 into one of these enters it.
+    // A process that writes 0 into such a file enters the group.
     const entrances = this.#made.map(({ path }) => join(path, 'cgroup.procs'));
     const groups = entrances.length === 0 ? undefined : entrances.join('\0');
     return { ...command, groups, isSacrificed: this.#isSacrificed };
   }
 
-  /** How often the kernel has ended a process in it for want of memory. */
+  /** Returns the number of out-of-memory kills in the command's group. Later calls return the same number. */
   memoryKills(): Promise<number> {
     this.#kills ??= this.#countKills();
     return this.#kills;
   }
 
-  /** The same of a command that goes on: it may be more later. */
+  /** Returns the number of out-of-memory kills so far, for a command that still runs. */
   memoryKillsSoFar(): Promise<number> {
     return this.#kills ?? this.#countKills();
   }
@@ -91,26 +91,27 @@ export class LimitGroups {
   async #countKills(): Promise<number> {
     if (this.#memory === undefined) return 0;
     const { version, path } = this.#memory;
-    // That of version 2 counts those of groups that the command has made below, too.
+    // The file of version 2 also counts kills in groups that the command has made below its own.
     const file = version === 1 ? 'memory.oom_control' : 'memory.events';
     const text = await readFile(join(path, file), 'utf8').catch(() => '');
     return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
   }
 
-  /** Removes them, when nobody is left in them; what they have counted stays known. */
+  /** Removes the groups if no process is left in them. The count of kills stays known. */
   async remove(): Promise<void> {
     await this.memoryKills();
     await remove(this.#made);
   }
 }
 
-/** That of whom the kernel ends first: nobody has more. */
+/** The highest `oom_score_adj`: the kernel kills processes with it first when memory runs out. */
 const MOST = 1000;
 
 /**
- * That a command can be ended before its host, although there can be no group of it.
+ * Checks that the kernel can be told to kill a command before its host, in place of a group for memory.
  *
- * @throws {LaunchError} It can't: the host is among the first already, or nobody can tell.
+ * @param reason The error for which there is no group.
+ * @throws {LaunchError} The host has the highest `oom_score_adj` already, or its own can't be read.
  */
 async function checkSacrifice(reason: unknown): Promise<undefined> {
   const own = await readFile('/proc/self/oom_score_adj', 'utf8').catch(() => '');
@@ -129,7 +130,7 @@ function refuse(limit: keyof CommandLimits, reason: unknown): never {
   throw new LaunchError({ step: 'limits', errno, subject, message });
 }
 
-/** Who has just been reaped may still be in it. */
+/** Times before each try to remove groups: a process that has just been reaped may still be in its group. */
 const WAITS_MS = [0, 1, 5, 20, 100, 500] as const;
 
 async function remove(groups: readonly Group[]): Promise<void> {

@@ -1,18 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What can be limited by control groups. */
+/** The controllers by which commands are limited. */
 export type Controller = 'memory' | 'pids';
 
-/** Where the host's own group of a controller is. */
+/** The place of the host's own group of a controller. */
 export interface OwnGroup {
   readonly version: 1 | 2;
   readonly path: string;
-  /** Where the hierarchy is mounted: nothing above that is a group. */
+  /** The directory where the hierarchy is mounted; directories above it are no groups. */
   readonly top: string;
 }
 
-/** The host's own group of a controller; undefined: none is mounted. */
+/** Finds the host's own group of a controller; undefined: no group of this controller is mounted. */
 export async function findOwnGroup(controller: Controller): Promise<OwnGroup | undefined> {
   const [groups, mounts] = await Promise.all([
     readFile('/proc/self/cgroup', 'utf8').catch(() => ''),
@@ -21,7 +21,12 @@ export async function findOwnGroup(controller: Controller): Promise<OwnGroup | u
   return ownGroup(controller, groups, mounts);
 }
 
-/** As those two files tell it. */
+/**
+ * Finds the host's own group of a controller in the content of two files.
+ *
+ * @param groups The content of `/proc/self/cgroup`.
+ * @param mounts The content of `/proc/self/mountinfo`.
+ */
 export function ownGroup(
   controller: Controller,
   groups: string,
@@ -46,7 +51,7 @@ interface Mount {
   readonly options: readonly string[];
 }
 
-/** Of a line such as `35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory`. */
+/** Reads a line such as `35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory`. */
 function readMount(line: string): Mount {
   const [before = '', after = ''] = line.split(' - ');
   const [, , , root = '/', at = '/'] = before.split(' ');
@@ -54,7 +59,7 @@ function readMount(line: string): Mount {
   return { root, at, kind, options: options.split(',') };
 }
 
-/** In a container what is mounted begins with the container's own group. */
+/** Makes a path relative to the mount's root: in a container that is the container's own group. */
 function below(path: string, root: string): string {
   const isBelow = root !== '/' && (path === root || path.startsWith(`${root}/`));
   return isBelow ? path.slice(root.length) : path;

@@ -2,12 +2,12 @@ import { readdir, readFile, readlink, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAlive } from '../../support/directories/abandoned.js';
 
-/** Who makes groups: in their names, so that those whose maker is gone are known. */
+/** The process that made a group. The group's name has it, so that groups of ended hosts can be found. */
 interface Maker {
-  /** The PID namespace that the number is of. */
+  /** The PID namespace of `pid`. */
   readonly space: string;
   readonly pid: number;
-  /** In clock ticks since boot; a number is another's after it. */
+  /** The start time in clock ticks since boot: a later process with the same `pid` has another one. */
   readonly started: string;
 }
 
@@ -16,7 +16,7 @@ const NAME = /^forkline-(?<pid>\d+)-(?<started>\d+)-(?<space>\d+)-\d+$/;
 let ownMaker: Promise<Maker> | undefined;
 let count = 0;
 
-/** A name for a group of this process that it has not given before in this thread. */
+/** Returns a name for a group of this process, new in this thread. */
 export async function newName(): Promise<string> {
   ownMaker ??= findOwnMaker();
   const { pid, started, space } = await ownMaker;
@@ -32,7 +32,7 @@ async function findOwnMaker(): Promise<Maker> {
   return { pid: process.pid, started: startIn(stat), space: space.replace(/\D/g, '') };
 }
 
-/** Field 22; the second one is a name in parentheses, with anything in it. */
+/** Reads the start time, field 22. Field 2 is a name in parentheses, which may contain any characters. */
 function startIn(stat: string): string {
   const rest = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return rest[19] ?? '';
@@ -40,7 +40,7 @@ function startIn(stat: string): string {
 
 const swept = new Set<string>();
 
-/** Removes, once for each place, what hosts have left there that were killed. Nobody waits for it. */
+/** Removes the groups that killed hosts have left in a directory, once for each directory. Does not wait. */
 export function sweepLeftovers(place: string): void {
   if (swept.has(place)) return;
   swept.add(place);
@@ -53,17 +53,17 @@ async function removeLeftovers(place: string): Promise<void> {
     ownMaker,
     readlink('/proc/self').catch(() => ''),
   ]);
-  // What is mounted there may be the list of another PID namespace.
+  // The mounted /proc may belong to another PID namespace.
   if (own === undefined || seenAs !== String(own.pid)) return;
   for (const name of names) {
     const { pid, started = '', space = '' } = NAME.exec(name)?.groups ?? {};
     if (space !== own.space) continue;
-    // One in which somebody is stays.
+    // rmdir fails for a group that has processes, so such a group stays.
     if (await isGone(Number(pid), started)) await rmdir(join(place, name)).catch(() => {});
   }
 }
 
-/** Whether it is sure that the process with this number is another one, or none. */
+/** Returns whether the process that started then is certainly gone; another one may have its number now. */
 async function isGone(pid: number, started: string): Promise<boolean> {
   if (!isAlive(pid)) return true;
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
