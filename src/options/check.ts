@@ -4,8 +4,8 @@ import { OPTIONS, type OptionName } from './table.js';
 import { checkPty } from './terminal.js';
 
 /**
- * Checks the options of a command that are given, each by its row in the table. Other names pass: they are
- * the road's own, which has checked them.
+ * Checks the given options of a command, each by its row in the table. Ignores other names: they belong to
+ * the caller, which has checked them.
  *
  * @throws {InputError} Names the option, the expected value and the given one.
  */

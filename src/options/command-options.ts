@@ -5,37 +5,43 @@ import type { SandboxOption } from '../sandbox/policy.js';
 import type { CommandLimits } from './limits.js';
 import type { PtyOption } from './terminal.js';
 
-/** Who gets the processors where both want them: the host before the command, or each its share. */
+/** The command's share of busy processors: 'low', the host comes first; 'normal', the same as the host's. */
 export type Priority = 'low' | 'normal';
 
 /** A file for the whole output, mode 0600. */
 export interface SpillOptions {
   /**
-   * Where: a path, or one relative to the directory of the host. No link is written through, nor is one
-   * followed on the way that a command in a sandbox could have made.
+   * The file's path, absolute or relative to the host's working directory. Must not be a symbolic link;
+   * links on the way to it that a sandboxed command could have made are not followed either.
    */
   readonly path: string;
-  /** Its quota in bytes. Default: none. */
+  /** The largest size of the file, in bytes. Default: no limit. */
   readonly maxBytes?: number | undefined;
   /**
-   * The file is made once a stream has printed more than so many bytes, or more than is kept of it
-   * (`headBytes + tailBytes`); it has the output from the first byte on all the same. It must not
-   * exist: that is a spill error, `EEXIST`. Default: it is made, or emptied, at the start.
+   * The size in bytes from which on the file is made: once a stream is longer than this, or longer than
+   * what is kept of it (`headBytes + tailBytes`). The file has the output from the first byte on all the
+   * same. An existing file is a spill error, `EEXIST`. Default: the file is made, or emptied, at the start.
    */
   readonly afterBytes?: number | undefined;
 }
 
-/** A command's options, but for its environment. Times in milliseconds, sizes in bytes. */
+/** The options of a command, except those for its environment. Times in milliseconds, sizes in bytes. */
 export interface ExecuteOptions {
-  /** A path or a `file:` URL. Default: the host's working directory at the time of the call. */
+  /**
+   * The working directory, as a path or a `file:` URL. Default: the host's working directory at the time
+   * of the call.
+   */
   readonly cwd?: string | URL | undefined;
-  /** Time that it may take, from its start. Default: none. */
+  /** The time limit in milliseconds, counted from the start of the command. Default: none. */
   readonly timeoutMs?: number | undefined;
-  /** Time from SIGTERM to SIGKILL. Default: 5000. */
+  /** The time from SIGTERM to SIGKILL, in milliseconds. Default: 5000. */
   readonly graceMs?: number | undefined;
-  /** Ends the command when it is aborted; the promise settles once it is gone. Default: none. */
+  /** Ends the command when aborted; the promise settles once the command is gone. Default: none. */
   readonly signal?: AbortSignal | undefined;
-  /** Default: 'merged', one stream in true order. */
+  /**
+   * The streams of output: 'merged', one stream in the order in which it was printed, or 'separate',
+   * `stdout` and `stderr`. Default: 'merged'.
+   */
   readonly streams?: 'merged' | 'separate' | undefined;
   /** Bytes kept from the start of each stream. Default: 131072. */
   readonly headBytes?: number | undefined;
@@ -44,73 +50,81 @@ export interface ExecuteOptions {
   /** A file for every byte of output. Default: none. */
   readonly spill?: string | SpillOptions | undefined;
   /**
-   * What the command prints, as `TextDecoder` calls it (`gbk`, `shift_jis`, `utf-16le`). All sizes
-   * but those of files are those of its text as UTF-8 then. Default: 'utf-8'.
+   * The encoding of the command's output, as a label of `TextDecoder` (`gbk`, `shift_jis`, `utf-16le`). All
+   * sizes, except those of files, count the bytes of the text in UTF-8. Default: 'utf-8'.
    */
   readonly encoding?: string | undefined;
-  /** What the command reads. Default: nothing (`/dev/null`). */
+  /** The text or the bytes that the command reads from its stdin. Default: none (`/dev/null`). */
   readonly input?: string | Uint8Array | undefined;
   /**
-   * Runs it on a terminal of its own, 120 columns by 40 rows unless a size (20 to 400 by 5 to 200)
-   * is given. Its output is one stream then, with the terminal's `\r\n` for each newline, and what
-   * it reads is typed: see `write()` of `spawn()`; with `run()` nobody types anything. Default: no.
+   * Runs the command on a terminal of its own, with 120 columns (20 to 400) and 40 rows (5 to 200) unless
+   * other sizes are given. The output is then one stream, with `\r\n` for each newline. Input is typed by
+   * `write()` of `spawn()`; with `run()` there is no input. Default: false.
    */
   readonly pty?: PtyOption | undefined;
   /**
    * Called with new text, at most every 50 ms or for each 64 KiB, in the async context of the
-   * call. A listener that is too slow loses the middle, and is told how much. If it throws, or
-   * returns a promise that is rejected before the end, the command is ended and the call rejects
-   * with that. Default: nobody is called.
+   * call. A listener that is too slow loses the middle; `droppedBytes` of a chunk says how much. If the
+   * listener throws, or returns a promise that is rejected before the end, the command is ended and the
+   * call rejects with that error. Default: none.
    */
   readonly onOutput?: ((chunk: OutputChunk) => void) | undefined;
-  /** Who ends what is left. Default: the host process. */
+  /**
+   * Ends the command and the processes that it leaves running, when disposed of. Default: the host
+   * process, at its end.
+   */
   readonly owner?: Owner | undefined;
-  /** Paths of shells, tried in order. Default: /bin/bash, bash on the command's PATH, /bin/sh. */
+  /** Absolute paths of shells, tried in order. Default: /bin/bash, bash on the command's PATH, /bin/sh. */
   readonly shell?: readonly string[] | undefined;
   /**
-   * Tell in `result.directory` where the shell was at its end, however it ended. A set-user-id
-   * program that takes the shell's own place (`exec sudo …`) has no privileges then. Default: false.
+   * Reports in `result.directory` the shell's working directory at its end, however it ended. A set-user-id
+   * program that replaces the shell (`exec sudo …`) gets no privileges then. Default: false.
    */
   readonly followDirectory?: boolean | undefined;
   /**
-   * `low`: where both want the processors, the host gets about ten times as much as the command and
-   * what it starts. `result.notLowered` says when that could not be had. Default: 'normal'.
+   * The command's priority. With 'low', the host gets about ten times as much time of busy processors as the
+   * command and all that it starts; `result.notLowered` tells if that was not possible. Default: 'normal'.
    */
   readonly priority?: Priority | undefined;
   /**
-   * The permissions that files of the command do not get: a number from 0 to 0o777, as umask(2) takes it.
-   * Default: the host's.
+   * The file mode creation mask, as for umask(2): the permissions that files of the command do not get, a
+   * number from 0 to 0o777. Default: the host's.
    */
   readonly umask?: number | undefined;
-  /** What it may write to, read and reach. Default: 'danger-full-access', all that its host may. */
+  /**
+   * The sandbox: limits what the command may write to, read and reach. Default: 'danger-full-access', all
+   * that the host may.
+   */
   readonly sandbox?: SandboxOption | undefined;
   /**
-   * Asked when its sandbox has denied it something and it has ended by itself: it is run again, once, in
-   * the sandbox that is returned. What the first run did stays done, and `result.firstRun` tells of it;
-   * `onOutput` gets the output of both. Default: it is run once.
+   * Called when the sandbox has denied the command something and the command has ended by itself. If the
+   * callback returns a sandbox, the command is run again in it, once. Effects of the first run are not
+   * undone, and `result.firstRun` describes that run; `onOutput` gets the output of both. Default: the
+   * command is run once.
    */
   readonly onDenied?: OnDenied | undefined;
-  /** What it may take, with all that it starts. Default: what its host may. */
+  /** Limits of the command and all that it starts. Default: the host's. */
   readonly limits?: CommandLimits | undefined;
 }
 
-/** What a command's environment is made of. */
+/** The options for the environment of a command. */
 export interface EnvironmentOptions {
-  /** Over the inherited variables; `undefined` removes one. Default: none. */
+  /** Variables set on top of the inherited ones; `undefined` removes a variable. Default: none. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * The host's own variables: without those whose names look like secrets (the default), all of
-   * them, or none. What steers a shell (`BASH_ENV`, `PS1`, exported functions) is never inherited.
+   * The host's variables that the command inherits: 'scrubbed', all but those that look like secrets; 'all';
+   * or 'none'. Variables that control a shell (`BASH_ENV`, `PS1`, exported functions) are never inherited.
+   * Default: 'scrubbed'.
    */
   readonly inheritEnv?: 'scrubbed' | 'all' | 'none' | undefined;
 }
 
-/** How a command is run. Times in milliseconds, sizes in bytes; all fields are optional. */
+/** The options of a command. Times in milliseconds, sizes in bytes; all fields are optional. */
 export type CommandOptions = ExecuteOptions & EnvironmentOptions;
 
-/** How much is kept of an output, or shown, in bytes. */
+/** The parts of an output that are kept or shown, in bytes. */
 export interface OutputLimits {
-  /** Bytes from the beginning; 0: the end only. */
+  /** Bytes from the beginning; with 0, only the end. */
   readonly headBytes: number;
   /** Bytes from the end. */
   readonly tailBytes: number;

@@ -2,10 +2,10 @@ import { TextDecoder } from 'node:util';
 import { InputError, showValue } from '../support/errors.js';
 
 /**
- * The encoding of a label, as `TextDecoder` knows it; undefined: UTF-8, which the engine decodes.
+ * Returns the encoding of a label of `TextDecoder`; undefined: UTF-8, which the engine decodes.
  *
- * @param words What may stand in its place.
- * @throws {InputError} There is none.
+ * @param words Words that the caller also allows, for the message.
+ * @throws {InputError} There is no such encoding.
  */
 export function encodingOf(label: unknown, words = ''): string | undefined {
   try {
@@ -14,7 +14,7 @@ export function encodingOf(label: unknown, words = ''): string | undefined {
       return encoding === 'utf-8' ? undefined : encoding;
     }
   } catch {
-    // The message is ours to write.
+    // The error below has a better message.
   }
   const expected = 'the label of an encoding, such as gbk, shift_jis or utf-16le';
   throw new InputError(`encoding: expected ${words}${expected}, got ${showValue(label)}`);

@@ -2,9 +2,9 @@ import { checkWellFormed } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 
 /**
- * For callers without a type checker: what is not understood must not pass for `all`.
+ * Checks `inheritEnv`, for callers without a type checker: an unknown word must not count as 'all'.
  *
- * @throws {InputError} It is not understood.
+ * @throws {InputError} `inherit` is none of the three words.
  */
 export function checkInherit(inherit: unknown): void {
   if (inherit === 'scrubbed' || inherit === 'all' || inherit === 'none') return;
@@ -19,9 +19,9 @@ export function checkEnvironment(overrides: unknown): void {
 }
 
 /**
- * What of an environment is not checked where it is made: names and values as text.
+ * Checks that names and values are well-formed text. `resolveEnvironment` checks everything else.
  *
- * @throws {InputError} One has half of a character.
+ * @throws {InputError} A name or a value has half of a surrogate pair.
  */
 export function checkVariables(env: object | undefined): void {
   for (const [name, value] of Object.entries(env ?? {})) {

@@ -1,34 +1,38 @@
 import { needsNativeEngine } from '../engine/choice.js';
 import { isMissing, type OptionNames, readOptions, wholeFrom } from '../support/checks.js';
 
-/** What a command, with all that it starts, may take at most. */
+/** The most that a command, with all that it starts, may use. */
 export interface CommandLimits {
   /**
-   * Bytes of memory, without what can be read again from disk. One that takes more is ended; where no
-   * control group can be made it is ended before its host instead: see `result.limits`.
+   * Bytes of memory, without what can be read again from disk. A command that uses more is ended. Where no
+   * control group can be made, the command is instead ended before its host when the system's memory runs
+   * out: see `result.limits`. Default: no limit.
    */
   readonly memoryBytes?: number | undefined;
   /**
-   * How many processes and threads at a time, 1 to 4,194,304. One more can't be started: `fork` fails
-   * with EAGAIN.
+   * The number of processes and threads at a time, 1 to 4,194,304. Beyond it `fork` fails with EAGAIN.
+   * Default: no limit.
    */
   readonly processes?: number | undefined;
-  /** Processor time of each of its processes, in seconds. One that takes more gets SIGXCPU. */
+  /**
+   * Processor time of each process of the command, in seconds. A process that uses more gets SIGXCPU.
+   * Default: no limit.
+   */
   readonly cpuSeconds?: number | undefined;
 }
 
 const NAMES: OptionNames<CommandLimits> = { memoryBytes: true, processes: true, cpuSeconds: true };
 
-/** Less and no shell could start. */
+/** The smallest limit of memory, in bytes: no shell could start with less. */
 const LEAST_MEMORY = 1024 * 1024;
 
-/** There are never more process ids, and no control group takes a larger number. */
+/** The largest limit of processes: the kernel has no more process ids, and control groups take no more. */
 const MOST_PROCESSES = 4 * 1024 * 1024;
 
 /**
- * The limits that are asked for; undefined: none.
+ * Checks and returns the given limits; undefined: none are given.
  *
- * @throws {InputError} They are none: names the field.
+ * @throws {InputError} A limit is not valid; the message names the field.
  */
 export function readLimits(given: CommandLimits | undefined): CommandLimits | undefined {
   if (isMissing(given)) return undefined;

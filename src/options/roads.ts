@@ -3,12 +3,13 @@ import type { CommandOptions } from './command-options.js';
 import { OPTIONS, type OptionName } from './table.js';
 
 /**
- * How a road treats an option: `carried`, the option has its effect; `refused`, it is an error that names it;
- * `n/a`, it belongs to a neighbouring road of the same caller, and docs say why it has no meaning on this one.
+ * The treatment of an option on a road, which is a way to start a command. `carried`: the option has its
+ * effect. `refused`: the option is an error that names it. `n/a`: the option belongs to a neighbouring road
+ * of the same caller, and docs say why it has no meaning on this one.
  */
 export type Treatment = 'carried' | 'refused' | 'n/a';
 
-/** The ways by which a command is started, each with its column below. */
+/** The roads: all ways to start a command, each with the index of its column below. */
 export const ROADS = {
   /** `run()` with the native engine. */
   run: 0,
@@ -42,7 +43,7 @@ export const ROADS = {
   localMachine: 14,
 } as const;
 
-/** The name of a way by which a command is started. */
+/** The name of a way to start a command. */
 export type RoadName = keyof typeof ROADS;
 
 const C = 'carried';
@@ -50,8 +51,8 @@ const X = 'refused';
 const o = 'n/a';
 
 /**
- * For each option its treatment on every road. An option without a row, or a row without a road, does not
- * compile; `test/options/roads.test.ts` sees the effect of every `carried` and the error of every `refused`.
+ * The treatment of each option on every road. An option without a row, or a row without a road, does not
+ * compile; `test/options/roads.test.ts` checks the effect of each `carried` and the error of each `refused`.
  */
 export const TREATMENTS = {
   //     run spawn task detach console tool persistent detachedTask modesBackground portable remote fleet staticFar commandLine localMachine
@@ -88,17 +89,17 @@ export type CarriedBy<Road extends RoadName> = {
     : never;
 }[OptionName];
 
-/** The options of a road, as `run()` has them. */
+/** The options of a road, with the types that `run()` gives them. */
 export type OptionsOf<Road extends RoadName> = Pick<CommandOptions, CarriedBy<Road>>;
 
-/** The names of the options of a road, for `readOptions()`. */
+/** Returns the names of the options of a road, for `readOptions()`. */
 export function namesOf<Road extends RoadName>(road: Road): OptionNames<OptionsOf<Road>> {
   const names = Object.keys(OPTIONS) as readonly OptionName[];
   const carried = names.filter((name) => TREATMENTS[name][ROADS[road]] === 'carried');
   return Object.fromEntries(carried.map((name) => [name, true])) as OptionNames<OptionsOf<Road>>;
 }
 
-/** What callers of `run()` take for an option who come from other libraries. */
+/** Options of other libraries that callers of `run()` may try, each with a hint at the right one. */
 export const MISTAKES = {
   timeout: 'the time limit is timeoutMs, in milliseconds',
   maxBuffer: 'output of any length is fine: headBytes and tailBytes say how much of it is kept',

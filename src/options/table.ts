@@ -24,17 +24,17 @@ import {
 /** The name of an option of a command. */
 export type OptionName = keyof CommandOptions;
 
-/** All that is said of an option once, for every road by which a command is started. */
+/** The facts about an option that hold for every way to start a command. */
 export interface OptionRow {
-  /** Refuses a value that is given and wrong, by an InputError. */
+  /** Throws an InputError if a given value is wrong. */
   readonly check: (value: unknown) => void;
-  /** The value in place of none, as docs say it. */
+  /** The value if none is given, in the words of the docs. */
   readonly default: string;
   /** The unit of a number. */
   readonly unit?: 'ms' | 'bytes';
-  /** The fields of the engine's command that come from it; empty: the host itself keeps to it. */
+  /** The fields of `EngineCommand` that are made from the option; empty: the host itself applies it. */
   readonly becomes: readonly (keyof EngineCommand)[];
-  /** One line of Markdown for the pages' tables. */
+  /** The description in the tables of the docs, one line of Markdown. */
   readonly says: string;
 }
 
@@ -187,7 +187,7 @@ export const OPTIONS = {
   },
 } as const satisfies Readonly<Record<OptionName, OptionRow>>;
 
-/** The fields of the engine's command that come from no option, and where each comes from. */
+/** The fields of `EngineCommand` that come from no option, each with its source. */
 export const FIELDS_OF_NO_OPTION = {
   text: 'the command',
   argv: 'the command',

@@ -9,19 +9,19 @@ export interface TerminalSize {
   readonly rows: number;
 }
 
-/** A terminal for a command; its size, where it is not to be 120 by 40. */
+/** Whether a command runs on a terminal, or the size of that terminal. Default size: 120 by 40. */
 export type PtyOption = boolean | Partial<TerminalSize>;
 
 const SIZE_NAMES: OptionNames<TerminalSize> = { columns: true, rows: true };
 const DEFAULT_SIZE: TerminalSize = { columns: 120, rows: 40 };
 
-/** The sizes that a terminal may have, both ends included. */
+/** The smallest and the largest size of a terminal. */
 const TERMINAL_LIMITS = { columns: [20, 400], rows: [5, 200] } as const;
 
 /**
- * The size of the terminal that is asked for; undefined: none is.
+ * Returns the size of the terminal for a value of `pty`; undefined: no terminal is asked for.
  *
- * @throws {InputError} It is no size, or out of range.
+ * @throws {InputError} `pty` is neither a boolean nor a size, or the size is out of range.
  */
 export function terminalSize(pty: unknown): TerminalSize | undefined {
   if (pty === undefined || pty === false) return undefined;
@@ -39,9 +39,9 @@ export function terminalSize(pty: unknown): TerminalSize | undefined {
 }
 
 /**
- * Checks what stands beside a terminal, which is one thing for input and output.
+ * Checks `pty` and the options beside it: a terminal is one stream, and its input is typed.
  *
- * @throws {InputError} It is no size, or not alone.
+ * @throws {InputError} `pty` is no size, or an option is given that excludes a terminal.
  */
 export function checkPty(
   pty: unknown,
@@ -60,8 +60,10 @@ export function checkPty(
 }
 
 /**
- * @param within What the name stands in, such as `pty.`.
- * @throws {InputError} It is not a whole number in range.
+ * Checks and returns a number of columns or rows.
+ *
+ * @param within The prefix of the name in messages, such as `pty.`.
+ * @throws {InputError} `value` is not a whole number in range.
  */
 export function checkExtent(name: 'columns' | 'rows', value: unknown, within = ''): number {
   const [least, most] = TERMINAL_LIMITS[name];
@@ -72,7 +74,7 @@ export function checkExtent(name: 'columns' | 'rows', value: unknown, within = '
   throw new InputError(`${within}${name}: expected ${expected}, got ${showValue(value)}`);
 }
 
-/** The size nearest to this one that a terminal may have. */
+/** Returns the allowed size of a terminal that is nearest to this one. */
 export function nearestSize({ columns, rows }: TerminalSize): TerminalSize {
   return { columns: clamp(columns, 'columns'), rows: clamp(rows, 'rows') };
 }
@@ -82,17 +84,17 @@ function clamp(value: number, name: 'columns' | 'rows'): number {
   return Math.min(most, Math.max(least, Math.floor(value) || least));
 }
 
-/** Variables of a command on a terminal of ours, whatever terminal the host itself is on. */
+/** Variables of a command with `pty`, whatever terminal the host itself is on. */
 export const TERMINAL_DEFAULTS: Readonly<Record<string, string>> = { TERM: 'xterm-256color' };
 
-/** Tell the size of the host's terminal, where there is one; programs take their word for it. */
+/** Variables with the size of the host's terminal, which programs would prefer to the real size. */
 const OF_THE_HOST = { COLUMNS: undefined, LINES: undefined };
 
 type Overrides = Readonly<Record<string, string | undefined>> | undefined;
 
-/** A caller's variables for a command on a terminal: without what is true of another one. */
+/** Returns a caller's variables for a command on a terminal, without the size of the host's terminal. */
 export function overTerminal(overrides: Overrides): Overrides {
-  // A check of the variables has yet to come: what is not an object stays what it is.
+  // The variables are checked later: a value that is no object is returned unchanged.
   if (overrides !== undefined && (typeof overrides !== 'object' || overrides === null)) {
     return overrides;
   }

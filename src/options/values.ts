@@ -5,22 +5,22 @@ import { absolutePath, isUrl } from '../support/paths.js';
 import { signalNumber } from '../support/signals.js';
 import type { ExecuteOptions, SpillOptions } from './command-options.js';
 
-/** The largest capture of a stream, in bytes: the longest string of JavaScript. */
+/** The most bytes kept of each end of a stream: both together are about JavaScript's longest string. */
 export const MOST_KEPT_BYTES = 256 * 1024 * 1024;
 
 const SPILL_NAMES: OptionNames<SpillOptions> = { path: true, maxBytes: true, afterBytes: true };
 
 /**
- * Refuses a value that is none of the allowed words.
+ * Checks that a value is one of the allowed words, or undefined.
  *
- * @throws {InputError} Names the words.
+ * @throws {InputError} The value is none of them; the message names the words.
  */
 export function checkOneOf(name: string, allowed: readonly string[], value: unknown): void {
   if (value === undefined || allowed.includes(value as string)) return;
   fail(name, allowed.map((one) => `'${one}'`).join(' or '), value);
 }
 
-/** @throws {InputError} The size of a capture is no whole number of bytes, or too large. */
+/** @throws {InputError} `value` is no whole number of bytes from 0 to {@link MOST_KEPT_BYTES}. */
 export function checkSize(name: string, value: unknown): void {
   if (!Number.isInteger(value) || Number(value) < 0 || Number(value) > MOST_KEPT_BYTES) {
     fail(name, `a whole number of bytes from 0 to ${MOST_KEPT_BYTES}`, value);
@@ -28,8 +28,10 @@ export function checkSize(name: string, value: unknown): void {
 }
 
 /**
- * @param least The shortest time in milliseconds. Default: any above 0.
- * @throws {InputError} The time is shorter, or no number.
+ * Checks a time in milliseconds.
+ *
+ * @param least The shortest time allowed. Default: any above 0.
+ * @throws {InputError} `value` is no number, or less than `least`.
  */
 export function checkTime(name: string, value: unknown, least = Number.MIN_VALUE): void {
   if (typeof value !== 'number' || !(value >= least)) {
@@ -73,7 +75,7 @@ export function checkSpill(spill: unknown): void {
   }
 }
 
-/** @throws {InputError} The data is neither text nor bytes. */
+/** @throws {InputError} `data` is neither well-formed text nor bytes. */
 export function checkData(name: string, data: unknown): void {
   if (typeof data === 'string') {
     checkWellFormed(name, data);
@@ -103,7 +105,7 @@ export function checkGrace(graceMs: unknown): void {
 /** @throws {InputError} `signal` is not the name of a signal that the engine sends. */
 export function checkSignal(signal: unknown): asserts signal is NodeJS.Signals {
   const number = typeof signal === 'string' ? signalNumber(signal) : undefined;
-  // Real-time signals end commands, but the engine sends none.
+  // Real-time signals can end commands, but the engine does not send them.
   if (number !== undefined && number < 32) return;
   fail('signal', 'the name of a signal, such as SIGINT', signal);
 }
@@ -111,7 +113,7 @@ export function checkSignal(signal: unknown): asserts signal is NodeJS.Signals {
 /**
  * Checks the options of a command that is written to and read from while it runs.
  *
- * @throws {InputError} `stdin` or `overflow` is no word of theirs, or stands beside an option that excludes it.
+ * @throws {InputError} `stdin` or `overflow` is none of its words, or another option excludes it.
  */
 export function checkLiveOptions(
   options: Readonly<Partial<Record<'stdin' | 'overflow' | 'input' | 'pty', unknown>>>,
@@ -126,7 +128,7 @@ export function checkLiveOptions(
   }
 }
 
-/** The path of a file for the whole output, as it was given. */
+/** Returns the path of the spill file as it was given; undefined: there is none. */
 export function spillPathOf(spill: ExecuteOptions['spill']): string | undefined {
   return typeof spill === 'object' ? spill.path : spill;
 }
