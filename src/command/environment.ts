@@ -37,11 +37,11 @@ export interface EnvironmentPolicy {
 export function resolveEnvironment(policy: EnvironmentPolicy): string {
   if (policy.overrides !== undefined) checkEnvironment(policy.overrides);
   const base = findBase(policy);
-  if (policy.overrides === undefined && policy.cwd === undefined) return unterminated(base.block);
+  if (policy.overrides === undefined && policy.cwd === undefined) return withoutLastNul(base.block);
 
   const removed: number[] = [];
   let added = '';
-  const lay = (name: string, value: string | undefined): void => {
+  const set = (name: string, value: string | undefined): void => {
     const key = encodeName(name);
     const start = base.offsets.get(key);
     if (start !== undefined) removed.push(start);
@@ -49,11 +49,11 @@ export function resolveEnvironment(policy: EnvironmentPolicy): string {
       added += `${key}=${encodeValue(name, value)}\0`;
     }
   };
-  if (policy.cwd !== undefined && !hasName(policy.overrides, 'PWD')) lay('PWD', policy.cwd);
+  if (policy.cwd !== undefined && !hasName(policy.overrides, 'PWD')) set('PWD', policy.cwd);
   for (const name in policy.overrides) {
-    if (hasName(policy.overrides, name)) lay(name, policy.overrides[name]);
+    if (hasName(policy.overrides, name)) set(name, policy.overrides[name]);
   }
-  return unterminated(withoutEntries(base.block, removed) + added);
+  return withoutLastNul(withoutEntries(base.block, removed) + added);
 }
 
 /** Variables that the engine itself sets last, in place of all others. */
@@ -141,7 +141,7 @@ function withoutEntries(block: string, starts: number[]): string {
   return kept + block.slice(from);
 }
 
-function unterminated(block: string): string {
+function withoutLastNul(block: string): string {
   return block.slice(0, -1);
 }
 

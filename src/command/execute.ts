@@ -17,7 +17,7 @@ import type { ResolvedSandbox } from '../sandbox/resolve.js';
 import { absolutePath } from '../support/paths.js';
 import { nextTurn, refused } from '../support/timing.js';
 import { type CommandLine, checkCommandLine, shellTextOf } from './command-line.js';
-import { type Commission, onceStarted, type StartedCommand, untilEnded } from './promise.js';
+import { type CommandJob, onceStarted, type StartedCommand, untilEnded } from './promise.js';
 
 const DEFAULT_KEPT_BYTES = 128 * 1024;
 const DEFAULT_GRACE_MS = 5000;
@@ -84,27 +84,24 @@ export function executeChecked(
   const { signal, owner, onOutput, input } = options;
   try {
     checkCommandLine(command, options);
-    const asked = requested(command, options);
+    const request = requested(command, options);
     if (signal?.aborted || owner?.isDisposed) {
       const by = signal?.aborted ? 'signal' : 'owner';
-      return nextTurn().then(() => neverStarted(asked, by));
+      return nextTurn().then(() => neverStarted(request, by));
     }
     const stdin = input === undefined ? (follower?.takesInput ?? false) : toBytes(input);
     const listen = onOutput && 'text';
-    const commission = {
-      command: engineCommand(asked, environment, options, stdin, listen, false),
-      asked,
+    const job = {
+      command: engineCommand(request, environment, options, stdin, listen, false),
+      request,
       owner,
       signal,
       limits: options.limits,
-      output: onOutput && telling(inCallersContext(onOutput, options)),
+      output: onOutput && toListener(inCallersContext(onOutput, options)),
       // The engine delivers more only after `onOutput` has returned.
       delivered: (handle: CommandHandle) => handle.resume(),
     };
-    const ended = untilEnded(
-      commission,
-      follower && ((pid, handle) => follower.started({ pid, handle })),
-    );
+    const ended = untilEnded(job, follower && ((pid, handle) => follower.started({ pid, handle })));
     const { onDenied } = options;
     // A follower controls one run, so the command is not run again.
     if (onDenied === undefined || follower !== undefined) return ended;
@@ -118,7 +115,7 @@ export function executeChecked(
   }
 }
 
-function telling(onOutput: (chunk: OutputChunk) => unknown): NonNullable<Commission['output']> {
+function toListener(onOutput: (chunk: OutputChunk) => unknown): NonNullable<CommandJob['output']> {
   return ({ data, droppedBytes }, stream) => onOutput({ stream, text: String(data), droppedBytes });
 }
 
@@ -135,14 +132,14 @@ export async function startCommand(
   options: Omit<ExecuteOptions, 'onOutput' | 'input'>,
   follower: CommandFollower & { readonly tell: (chunk: OutputChunk) => void },
 ): Promise<StartedCommand> {
-  const asked = requested(command, options);
+  const request = requested(command, options);
   const started = await onceStarted({
-    command: engineCommand(asked, environment, options, follower.takesInput, 'text', false),
-    asked,
+    command: engineCommand(request, environment, options, follower.takesInput, 'text', false),
+    request,
     owner: options.owner,
     signal: options.signal,
     limits: options.limits,
-    output: telling(follower.tell),
+    output: toListener(follower.tell),
     delivered: (handle) => handle.resume(),
   });
   follower.started(started);
@@ -175,14 +172,16 @@ export function engineCommand(
 ): EngineCommand {
   const { cwd, shell, spill } = options;
   const limits = typeof spill === 'object' ? spill : undefined;
-  const said = argv?.join('\0') ?? command;
-  const place = options.sandbox === undefined ? undefined : placeIn(options.sandbox, cwd, said);
+  const text = argv?.join('\0') ?? command;
+  const sandboxed =
+    options.sandbox === undefined ? undefined : resolveInSandbox(options.sandbox, cwd, text);
   return {
     text: command,
     argv,
     shells: shell?.join('\0') ?? '',
-    environment: place === undefined ? environment : sandboxEnvironment(environment, place.sandbox),
-    directory: place?.directory ?? (cwd && absolute('cwd', cwd)),
+    environment:
+      sandboxed === undefined ? environment : sandboxEnvironment(environment, sandboxed.sandbox),
+    directory: sandboxed?.directory ?? (cwd && absolute('cwd', cwd)),
     follow: options.followDirectory ?? false,
     lowPriority: options.priority === 'low',
     umask: options.umask,
@@ -202,12 +201,12 @@ export function engineCommand(
     groups: undefined,
     isSacrificed: false,
     cpuSeconds: options.limits?.cpuSeconds ?? 0,
-    sandbox: place?.sandbox,
+    sandbox: sandboxed?.sandbox,
   };
 }
 
 /** Resolves the sandbox and the directory in it, as a path: an open directory would lead out of it. */
-function placeIn(
+function resolveInSandbox(
   option: SandboxOption,
   cwd: ExecuteOptions['cwd'],
   text: string,

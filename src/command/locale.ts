@@ -7,12 +7,12 @@ const NAME = 'LC_ALL=';
 /** The warning that each bash prints at its start if it does not know the locale. */
 const WARNING = /^bash: warning: setlocale: LC_ALL: cannot change locale/m;
 /** The time limit of the check in milliseconds; a shell that does nothing ends much sooner. */
-const LOOK_MS = 5000;
+const CHECK_MS = 5000;
 
 /** Values of LC_ALL of the host that name no locale of this system. */
-const missing = new Set<string>();
-const asked = new Set<string>();
-let looking: Promise<void> | undefined;
+const unknownValues = new Set<string>();
+const checkedValues = new Set<string>();
+let currentCheck: Promise<void> | undefined;
 
 /**
  * Begins to check whether a shell knows the locale that LC_ALL names in an environment block. Each value
@@ -20,17 +20,17 @@ let looking: Promise<void> | undefined;
  */
 export function lookForLocale(environment: string): void {
   const value = localeOf(environment);
-  if (value === undefined || asked.has(value)) return;
-  asked.add(value);
-  const look = onBehalfOfNobody(() => findOut(value)).finally(() => {
-    if (looking === look) looking = undefined;
+  if (value === undefined || checkedValues.has(value)) return;
+  checkedValues.add(value);
+  const check = onBehalfOfNobody(() => checkLocale(value)).finally(() => {
+    if (currentCheck === check) currentCheck = undefined;
   });
-  looking = look;
+  currentCheck = check;
 }
 
 /** Settles once the current check has ended; undefined: no check is under way. */
 export function localeIsKnown(): Promise<void> | undefined {
-  return looking;
+  return currentCheck;
 }
 
 /**
@@ -42,9 +42,11 @@ export function localeIsKnown(): Promise<void> | undefined {
  * @param given Variables that take precedence over both.
  */
 export function overLocale(inherited: string, defaults: Variables, given: Variables): Variables {
-  if (missing.size === 0) return given;
+  if (unknownValues.size === 0) return given;
   const value = localeOf(inherited);
-  return value !== undefined && missing.has(value) ? { LC_ALL: 'C', ...defaults, ...given } : given;
+  return value !== undefined && unknownValues.has(value)
+    ? { LC_ALL: 'C', ...defaults, ...given }
+    : given;
 }
 
 type Variables = Readonly<Record<string, string | undefined>> | undefined;
@@ -59,8 +61,8 @@ function localeOf(environment: string): string | undefined {
 }
 
 /** Checks whether bash warns of the locale. Ignores a failure to start bash: commands will report it. */
-async function findOut(value: string): Promise<void> {
-  const options = { cwd: '/', timeoutMs: LOOK_MS };
+async function checkLocale(value: string): Promise<void> {
+  const options = { cwd: '/', timeoutMs: CHECK_MS };
   const command = engineCommand(
     requested(':', options),
     `LC_ALL=${value}`,
@@ -72,7 +74,7 @@ async function findOut(value: string): Promise<void> {
   const result = await runApart(command, undefined).catch(() => undefined);
   if (result === undefined || !('stderr' in result) || result.stderr.kind !== 'complete') return;
   if (!WARNING.test(result.stderr.text)) return;
-  missing.add(value);
+  unknownValues.add(value);
   warnHost(
     `LC_ALL is ${value}, a locale that this system does not have: commands of tools get LC_ALL=C, ` +
       'which has the same effect, without a warning at the start of each output.',

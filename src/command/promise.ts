@@ -16,11 +16,11 @@ import { decoding } from './encoding/decoding.js';
 import { LimitGroups, needsGroups } from './limits/groups.js';
 
 /** The `CommandHost` of each owner with commands that do not run in the engine of this process. */
-const places = new WeakMap<Owner, CommandHost>();
+const hostsOfOwners = new WeakMap<Owner, CommandHost>();
 
 /** Runs the commands of this owner on `host` from now on; `host` decodes their output. */
 export function runElsewhere(owner: Owner, host: CommandHost): void {
-  places.set(owner, host);
+  hostsOfOwners.set(owner, host);
 }
 
 /** Starts a command in the engine of this process; before a sandboxed one, notes the state of checkouts. */
@@ -36,9 +36,9 @@ export function startHere(
 }
 
 /** A command with checked options, its owner, its limits and its callbacks. */
-export interface Commission {
+export interface CommandJob {
   readonly command: EngineCommand;
-  readonly asked: Requested;
+  readonly request: Requested;
   /** The owner of the command. Default: the host process. */
   readonly owner: Owner | undefined;
   /** Ends the command when aborted. */
@@ -81,9 +81,9 @@ interface Start {
  * @throws {LaunchError} The command could not be started.
  * @throws The error that `output` threw, or with which its promise was rejected.
  */
-export function untilEnded(commission: Commission, running?: Start['running']): Promise<RunResult> {
+export function untilEnded(job: CommandJob, running?: Start['running']): Promise<RunResult> {
   const start = running && { running, isAwaited: false };
-  return new Promise((resolve) => attempt(commission, resolve, resolve, start));
+  return new Promise((resolve) => attempt(job, resolve, resolve, start));
 }
 
 /**
@@ -92,7 +92,7 @@ export function untilEnded(commission: Commission, running?: Start['running']): 
  * @throws {LaunchError} The command could not be started.
  * @throws The reason of the aborted signal, or an Error: the owner was disposed of meanwhile.
  */
-export function onceStarted(commission: Commission): Promise<StartedCommand> {
+export function onceStarted(job: CommandJob): Promise<StartedCommand> {
   return new Promise((started) => {
     let settle: (result: RunResult | Promise<RunResult>) => void = () => {};
     const result = new Promise<RunResult>((resolve) => {
@@ -102,19 +102,19 @@ export function onceStarted(commission: Commission): Promise<StartedCommand> {
     result.catch(() => {});
     const running: Start['running'] = (pid, handle, groups) =>
       started({ pid, handle, groups, result });
-    attempt(commission, settle, started, { running, isAwaited: true });
+    attempt(job, settle, started, { running, isAwaited: true });
   });
 }
 
 /** Begins a command; an error before its start is a failure. */
 function attempt(
-  commission: Commission,
+  job: CommandJob,
   settle: (result: RunResult | Promise<RunResult>) => void,
   fail: (failure: Promise<never>) => void,
   start?: Start,
 ): void {
   try {
-    begin(commission, settle, fail, start);
+    begin(job, settle, fail, start);
   } catch (error) {
     fail(refused(error));
   }
@@ -122,34 +122,34 @@ function attempt(
 
 /** Starts a command once its limits have their control groups. Subscribers of the command channel see it. */
 function begin(
-  commission: Commission,
+  job: CommandJob,
   settle: (result: RunResult | Promise<RunResult>) => void,
   fail: (failure: Promise<never>) => void,
   start?: Start,
 ): void {
-  const { limits } = commission;
-  if (limits !== undefined && commission.groups === undefined && needsGroups(limits)) {
+  const { limits } = job;
+  if (limits !== undefined && job.groups === undefined && needsGroups(limits)) {
     LimitGroups.make(limits)
       .then((groups) => {
-        const command = groups.appliedTo(commission.command);
-        begin({ ...commission, command, groups }, settle, fail, start);
+        const command = groups.appliedTo(job.command);
+        begin({ ...job, command, groups }, settle, fail, start);
       })
       .catch((error) => fail(refused(error)));
     return;
   }
   if (!commandChannel.hasSubscribers) {
-    new Execution(commission, settle, fail, start).begin();
+    new Execution(job, settle, fail, start).begin();
     return;
   }
-  const { text: command, directory: cwd, timeoutMs } = commission.command;
+  const { text: command, directory: cwd, timeoutMs } = job.command;
   traceCommand({ command, cwd, timeoutMs, detached: false }, (ended) => {
-    const told =
-      <T extends RunResult | Promise<RunResult>>(tell: (end: T) => void) =>
+    const traced =
+      <T extends RunResult | Promise<RunResult>>(settleWith: (end: T) => void) =>
       (end: T): void => {
-        tell(end);
+        settleWith(end);
         ended(end);
       };
-    new Execution(commission, told(settle), told(fail), start).begin();
+    new Execution(job, traced(settle), traced(fail), start).begin();
   });
 }
 
@@ -171,7 +171,7 @@ export function ownerDisposed(): Error {
 class Execution implements CommandEvents {
   /** Absent when no caller waits for the start: then the engine need not report it. */
   readonly started?: (pid: number) => void;
-  readonly #commission: Commission;
+  readonly #job: CommandJob;
   readonly #settle: (result: RunResult | Promise<RunResult>) => void;
   readonly #fail: (failure: Promise<never>) => void;
   readonly #isStartAwaited: boolean;
@@ -188,16 +188,16 @@ class Execution implements CommandEvents {
   #listening: UnderWay | undefined;
 
   constructor(
-    commission: Commission,
+    job: CommandJob,
     settle: (result: RunResult | Promise<RunResult>) => void,
     fail: (failure: Promise<never>) => void,
     start?: Start,
   ) {
-    this.#commission = commission;
+    this.#job = job;
     this.#settle = settle;
     this.#fail = fail;
     this.#isStartAwaited = start?.isAwaited ?? false;
-    const { groups } = commission;
+    const { groups } = job;
     if (start !== undefined || groups !== undefined) {
       this.started = (pid) => {
         this.#isRunning = true;
@@ -209,14 +209,14 @@ class Execution implements CommandEvents {
   }
 
   begin(): void {
-    const { command, owner = hostOwner, signal } = this.#commission;
+    const { command, owner = hostOwner, signal } = this.#job;
     // The owner may have been disposed of while the control groups were made.
     if (owner.isDisposed) {
       nextTurn().then(() => this.ended({ kind: 'neverStarted' }));
       return;
     }
     const handle =
-      places.get(owner)?.start(owner, command, this) ?? startHere(owner, command, this);
+      hostsOfOwners.get(owner)?.start(owner, command, this) ?? startHere(owner, command, this);
     this.#handle = handle;
     if (command.spillPath !== undefined && command.spillAfterBytes === undefined) {
       this.#spill = new SpillFile(command.spillPath);
@@ -225,7 +225,7 @@ class Execution implements CommandEvents {
   }
 
   output(stream: StreamName, chunks: readonly EngineChunk[]): void {
-    const { output, delivered } = this.#commission;
+    const { output, delivered } = this.#job;
     for (const chunk of chunks) {
       if (this.#thrown !== undefined) return;
       const settled = callOut(() => output?.(chunk, stream), this.#failed);
@@ -238,7 +238,7 @@ class Execution implements CommandEvents {
 
   ended(end: EngineEnd): void {
     this.#offAbort?.();
-    this.#commission.closed?.();
+    this.#job.closed?.();
     // The end may come in the same turn as the output. Promises that are rejected by now count; those that
     // take longer are not waited for.
     if (this.#listening === undefined) this.#conclude(end);
@@ -253,7 +253,7 @@ class Execution implements CommandEvents {
   };
 
   #conclude(end: EngineEnd): void {
-    const { asked, signal, groups, limits } = this.#commission;
+    const { request, signal, groups, limits } = this.#job;
     const isOwn = this.#spill?.close() ?? true;
     if (end.kind !== 'ran') groups?.remove();
     if (this.#thrown !== undefined) this.#fail(Promise.reject(this.#thrown.reason));
@@ -262,11 +262,11 @@ class Execution implements CommandEvents {
     else if (end.kind === 'neverStarted' && this.#isStartAwaited) {
       this.#fail(failing(() => (signal?.aborted ? abortReason(signal) : ownerDisposed())));
     } else {
-      const result = toResult(end, asked, this.#canceller());
+      const result = toResult(end, request, this.#canceller());
       const checked = end.kind === 'ran' ? end.checked : undefined;
       if (checked !== undefined) this.#settle({ ...result, ...checked });
       else if (!isPlain(result, limits) && needsChecks(result, limits))
-        this.#settle(withChecks(result, isOwn, this.#commission, this.#begun, runApart));
+        this.#settle(withChecks(result, isOwn, this.#job, this.#begun, runApart));
       else this.#settle(result);
     }
   }
@@ -280,7 +280,7 @@ class Execution implements CommandEvents {
 
   /** The source of the cancellation, if the command was cancelled. */
   #canceller(): Canceller {
-    const { signal, owner = hostOwner } = this.#commission;
+    const { signal, owner = hostOwner } = this.#job;
     if (signal?.aborted) return 'signal';
     return owner.isDisposed ? 'owner' : 'kill';
   }
@@ -292,7 +292,7 @@ class Execution implements CommandEvents {
  * @throws {LaunchError} The command could not be started.
  */
 export function runApart(command: EngineCommand, owner: Owner | undefined): Promise<RunResult> {
-  const asked = { command: '', argv: command.argv, separate: true, timeoutMs: command.timeoutMs };
-  const commission = { command, asked: { ...asked, spillPath: undefined }, owner };
-  return new Promise((resolve) => new Execution(commission, resolve, resolve).begin());
+  const request = { command: '', argv: command.argv, separate: true, timeoutMs: command.timeoutMs };
+  const job = { command, request: { ...request, spillPath: undefined }, owner };
+  return new Promise((resolve) => new Execution(job, resolve, resolve).begin());
 }

@@ -191,7 +191,7 @@ async function start<Chunk>(
   options: SpawnOptions,
   toChunk: (stream: StreamName, chunk: EngineChunk) => Chunk,
 ): Promise<LiveProcess<Chunk>> {
-  const asked = requested(command, options);
+  const request = requested(command, options);
   const { streams, pty } = options;
   const { owner, signal, stdin, input, encoding, overflow } = options;
   // Both are called by a reader, and there is no reader before the command runs.
@@ -201,14 +201,14 @@ async function start<Chunk>(
   );
   const started: StartedCommand = await onceStarted({
     command: engineCommand(
-      asked,
+      request,
       environment,
       forExecution(options),
       input === undefined ? stdin === 'pipe' : toBytes(input),
       encoding === 'bytes' ? 'bytes' : 'text',
       overflow === 'pause',
     ),
-    asked,
+    request,
     owner,
     signal,
     limits: options.limits,
@@ -219,14 +219,14 @@ async function start<Chunk>(
 }
 
 /** The options that decide how a running command can be written to and read from. */
-type Talk = { readonly [Name in 'stdin' | 'streams' | 'pty']: SpawnOptions[Name] };
+type LiveOptions = { readonly [Name in 'stdin' | 'streams' | 'pty']: SpawnOptions[Name] };
 
 function live<Chunk>(
   { pid, handle, result }: StartedCommand,
   chunks: ChunkQueue<Chunk>,
-  { stdin, streams, pty }: Talk,
+  { stdin, streams, pty }: LiveOptions,
 ): LiveProcess<Chunk> {
-  const piped = (): void => {
+  const checkPiped = (): void => {
     if (stdin !== 'pipe') throw new InputError("stdin: expected 'pipe' at spawn(), got 'null'");
   };
   const kill: LiveProcess['kill'] = async (options = {}) => {
@@ -241,14 +241,14 @@ function live<Chunk>(
     kill,
     async write(data) {
       checkData('data', data);
-      if (!pty) piped();
+      if (!pty) checkPiped();
       await handle.write(toBytes(data));
     },
     end() {
       if (pty) {
         throw new InputError("end: expected no pty; there write('\\x04') ends the input");
       }
-      piped();
+      checkPiped();
       handle.endInput();
     },
     resize(columns, rows) {

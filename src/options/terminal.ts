@@ -88,7 +88,7 @@ function clamp(value: number, name: 'columns' | 'rows'): number {
 export const TERMINAL_DEFAULTS: Readonly<Record<string, string>> = { TERM: 'xterm-256color' };
 
 /** Variables with the size of the host's terminal, which programs would prefer to the real size. */
-const OF_THE_HOST = { COLUMNS: undefined, LINES: undefined };
+const HOST_SIZE = { COLUMNS: undefined, LINES: undefined };
 
 type Overrides = Readonly<Record<string, string | undefined>> | undefined;
 
@@ -98,5 +98,5 @@ export function overTerminal(overrides: Overrides): Overrides {
   if (overrides !== undefined && (typeof overrides !== 'object' || overrides === null)) {
     return overrides;
   }
-  return { ...OF_THE_HOST, ...overrides };
+  return { ...HOST_SIZE, ...overrides };
 }

@@ -9,7 +9,7 @@ import { wasKilled, withMemoryChecked } from './out-of-memory.js';
 import { withSpillChecked } from './spill-check.js';
 
 /** A command that has ended, with its owner, its limits and their control groups. */
-interface Ended {
+interface EndedCommand {
   readonly command: EngineCommand;
   readonly groups?: LimitGroups | undefined;
   readonly limits?: CommandLimits | undefined;
@@ -36,28 +36,30 @@ export function needsChecks(result: RunResult, limits: CommandLimits | undefined
 export async function withChecks(
   result: RunResult,
   isOwn: boolean,
-  commission: Ended,
+  ended: EndedCommand,
   since: number,
   runApart: RunApart,
 ): Promise<RunResult> {
-  const { command, groups, limits, owner } = commission;
+  const { command, groups, limits, owner } = ended;
   const { sandbox, directory = '/' } = command;
   const kills = (await groups?.memoryKills()) ?? 0;
   if (result.background.length === 0) await groups?.remove();
-  const checked: RunResult =
+  const withMemory: RunResult =
     kills > 0
       ? { ...result, outOfMemory: 'yes' }
       : wasKilled(result)
         ? await withMemoryChecked(result)
         : result;
-  const told = sandbox
+  const withDenied = sandbox
     ? await withCheckouts(
-        await withDenials(checked, sandbox, directory, since),
+        await withDenials(withMemory, sandbox, directory, since),
         command,
-        (looking) => runApart(looking, owner),
+        (lookup) => runApart(lookup, owner),
       )
-    : checked;
-  const hasRun = told.outcome.kind !== 'cancelled' || told.outcome.ending.kind !== 'neverStarted';
-  const whole = limits && hasRun ? { ...told, limits: reportOf(limits, groups) } : told;
-  return withSpillChecked(whole, isOwn);
+    : withMemory;
+  const hasRun =
+    withDenied.outcome.kind !== 'cancelled' || withDenied.outcome.ending.kind !== 'neverStarted';
+  const withReport =
+    limits && hasRun ? { ...withDenied, limits: reportOf(limits, groups) } : withDenied;
+  return withSpillChecked(withReport, isOwn);
 }

@@ -9,8 +9,8 @@ interface Count {
 }
 
 /** The latest counts, oldest first. More than one is kept, since two commands may be killed at once. */
-const seen: Count[] = [];
-const MOST_SEEN = 16;
+const counts: Count[] = [];
+const MOST_COUNTS = 16;
 
 const KILLED_EXIT_CODE = signalExitCode('SIGKILL');
 
@@ -27,23 +27,23 @@ export function wasKilled({ outcome }: Pick<RunResult, 'outcome'>): boolean {
 export async function withMemoryChecked<Result extends Pick<RunResult, 'durationMs'>>(
   result: Result,
 ): Promise<Result & { readonly outOfMemory: OutOfMemory }> {
-  return { ...result, outOfMemory: await judge(performance.now() - result.durationMs) };
+  return { ...result, outOfMemory: await memoryVerdict(performance.now() - result.durationMs) };
 }
 
-async function judge(began: number): Promise<OutOfMemory> {
+async function memoryVerdict(began: number): Promise<OutOfMemory> {
   const kills = await countKills();
   if (kills === undefined) return 'unknown';
   // Without an earlier count, all kills since the group was made count.
-  const before = seen.findLast(({ at }) => at <= began)?.kills ?? 0;
-  seen.push({ at: performance.now(), kills });
-  if (seen.length > MOST_SEEN) seen.shift();
+  const before = counts.findLast(({ at }) => at <= began)?.kills ?? 0;
+  counts.push({ at: performance.now(), kills });
+  if (counts.length > MOST_COUNTS) counts.shift();
   return kills > before ? 'likely' : 'no';
 }
 
 /** Reads the number of out-of-memory kills; undefined: no control group counts them, or it can't be read. */
 async function countKills(): Promise<number | undefined> {
   const groups = await readFile('/proc/self/cgroup', 'utf8').catch(() => '');
-  for (const path of filesOf(groups)) {
+  for (const path of countFiles(groups)) {
     const text = await readFile(path, 'utf8').catch(() => '');
     const [, kills] = /^oom_kill (\d+)$/m.exec(text) ?? [];
     if (kills !== undefined) return Number(kills);
@@ -55,7 +55,7 @@ async function countKills(): Promise<number | undefined> {
  * The files that may have the count, found by the content of `/proc/self/cgroup`. In a container the path
  * there may be the machine's, while the mounted hierarchy begins with the container's own group.
  */
-function filesOf(groups: string): string[] {
+function countFiles(groups: string): string[] {
   return groups.split('\n').flatMap((line) => {
     const [, controllers, path = ''] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
     const folder = path === '/' ? '' : path;

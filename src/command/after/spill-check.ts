@@ -6,7 +6,7 @@ import { hasCode } from '../../support/errors.js';
 import { settlesWithin } from '../../support/timing.js';
 
 /** The longest time for which a disk that hangs delays a result. */
-const LOOK_MS = 1000;
+const CHECK_MS = 1000;
 
 /** A run that has written a spill file from its start on. */
 interface Writer {
@@ -47,8 +47,8 @@ export class SpillFile {
 export async function withSpillChecked(result: RunResult, isOwn: boolean): Promise<RunResult> {
   const { spill } = result;
   if (spill === undefined || spill.error !== undefined) return result;
-  const looking = faultOf(spill.path, spill.bytes, isOwn);
-  const fault = (await settlesWithin(looking, LOOK_MS)) ? await looking : undefined;
+  const check = faultOf(spill.path, spill.bytes, isOwn);
+  const fault = (await settlesWithin(check, CHECK_MS)) ? await check : undefined;
   return fault === undefined ? result : { ...result, spill: { ...spill, error: fault } };
 }
 

@@ -103,7 +103,7 @@ export class DecodedCapture {
 
 const NEWLINE = 0x0a;
 
-interface Known {
+interface CutCounts {
   /** The totals; `lines` is the number of newlines. */
   readonly total: Counts;
   readonly lines: number;
@@ -112,9 +112,13 @@ interface Known {
 }
 
 /** Makes a capture of both ends, cut to whole characters. */
-function cut(begun: Buffer, ended: Buffer, { total, lines, lastLineBytes, lossy }: Known): Capture {
-  const head = begun.subarray(0, wholeEnd(begun));
-  const tail = ended.subarray(wholeStart(ended));
+function cut(
+  keptStart: Buffer,
+  keptEnd: Buffer,
+  { total, lines, lastLineBytes, lossy }: CutCounts,
+): Capture {
+  const head = keptStart.subarray(0, wholeEnd(keptStart));
+  const tail = keptEnd.subarray(wholeStart(keptEnd));
   const dropped: Counts = {
     bytes: total.bytes - head.length - tail.length,
     characters: total.characters - charactersIn(head) - charactersIn(tail),

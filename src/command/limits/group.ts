@@ -43,7 +43,7 @@ export async function makeGroup(
 /** The places where a group may be made, by version, in the order in which they are tried. */
 const PLACES: Readonly<Record<1 | 2, readonly ((own: OwnGroup) => Promise<string> | string)[]>> = {
   1: [({ path }) => path],
-  2: [({ path }) => path, besideOf, inRoomOf],
+  2: [({ path }) => path, besideHost, inEmptiedGroup],
 };
 
 /**
@@ -51,7 +51,7 @@ const PLACES: Readonly<Record<1 | 2, readonly ((own: OwnGroup) => Promise<string
  * to groups below it, but its parent can. A group beside the host's is not under the host's limit, so this
  * is allowed only if the host has no limit of memory.
  */
-async function besideOf({ path, top }: OwnGroup): Promise<string> {
+async function besideHost({ path, top }: OwnGroup): Promise<string> {
   if (path === top) throw new Error('the control group of the host is the topmost one');
   const place = dirname(path);
   const own = await readFile(join(path, 'memory.max'), 'utf8').catch(() => 'max');
@@ -67,7 +67,7 @@ const CONTROLLERS: readonly string[] = ['memory', 'pids'] satisfies Controller[]
 const HOSTS = 'forkline-host';
 
 /** Moves all processes of the host's group into a group below it. Returns the path of the host's group. */
-async function inRoomOf({ path }: OwnGroup): Promise<string> {
+async function inEmptiedGroup({ path }: OwnGroup): Promise<string> {
   const known = await readFile(join(path, 'cgroup.controllers'), 'utf8');
   const enabled = CONTROLLERS.filter((name) => known.trim().split(' ').includes(name));
   if (enabled.length === 0) throw new Error(`no controller is delegated to ${path}`);
@@ -136,18 +136,17 @@ const FILES = {
 
 async function setLimit(controller: Controller, group: Group, limit: number): Promise<void> {
   const { version, path } = group;
-  const isThere = await writeWhereThere(group, FILES[controller][version], limit);
-  if (!isThere)
-    throw new Error(`the controller '${controller}' is not enabled in ${dirname(path)}`);
+  const exists = await writeIfExists(group, FILES[controller][version], limit);
+  if (!exists) throw new Error(`the controller '${controller}' is not enabled in ${dirname(path)}`);
   if (controller !== 'memory') return;
   // Otherwise memory over the limit is only moved to swap. Without swap accounting, these files are missing.
-  if (version === 1) await writeWhereThere(group, 'memory.memsw.limit_in_bytes', limit);
-  else await writeWhereThere(group, 'memory.swap.max', 0);
+  if (version === 1) await writeIfExists(group, 'memory.memsw.limit_in_bytes', limit);
+  else await writeIfExists(group, 'memory.swap.max', 0);
   // If memory runs out, all processes of the command are killed together. (Linux 4.19.)
-  if (version === 2) await writeWhereThere(group, 'memory.oom.group', 1);
+  if (version === 2) await writeIfExists(group, 'memory.oom.group', 1);
 }
 
-async function writeWhereThere({ path }: Group, file: string, value: number): Promise<boolean> {
+async function writeIfExists({ path }: Group, file: string, value: number): Promise<boolean> {
   try {
     await writeFile(join(path, file), String(value), { flag: 'r+' });
     return true;

@@ -36,9 +36,9 @@ export function ownGroup(
   const first = lines.find(([, names]) => names?.split(',').includes(controller));
   const [, , path] = first ?? lines.find(([, names]) => names === '') ?? [];
   if (path === undefined) return undefined;
-  const isIt = ({ kind, options }: Mount): boolean =>
+  const isMatch = ({ kind, options }: Mount): boolean =>
     first ? kind === 'cgroup' && options.includes(controller) : kind === 'cgroup2';
-  const mount = mounts.split('\n').map(readMount).find(isIt);
+  const mount = mounts.split('\n').map(readMount).find(isMatch);
   if (mount === undefined) return undefined;
   const version = first ? 1 : 2;
   return { version, path: join(mount.at, below(path, mount.root)), top: mount.at };

@@ -5,13 +5,13 @@ import { isAlive } from '../../support/directories/abandoned.js';
 /** The process that made a group. The group's name has it, so that groups of ended hosts can be found. */
 interface Maker {
   /** The PID namespace of `pid`. */
-  readonly space: string;
+  readonly namespace: string;
   readonly pid: number;
   /** The start time in clock ticks since boot: a later process with the same `pid` has another one. */
   readonly started: string;
 }
 
-const NAME = /^forkline-(?<pid>\d+)-(?<started>\d+)-(?<space>\d+)-\d+$/;
+const NAME = /^forkline-(?<pid>\d+)-(?<started>\d+)-(?<namespace>\d+)-\d+$/;
 
 let ownMaker: Promise<Maker> | undefined;
 let count = 0;
@@ -19,17 +19,17 @@ let count = 0;
 /** Returns a name for a group of this process, new in this thread. */
 export async function newName(): Promise<string> {
   ownMaker ??= findOwnMaker();
-  const { pid, started, space } = await ownMaker;
+  const { pid, started, namespace } = await ownMaker;
   count += 1;
-  return `forkline-${pid}-${started}-${space}-${count}`;
+  return `forkline-${pid}-${started}-${namespace}-${count}`;
 }
 
 async function findOwnMaker(): Promise<Maker> {
-  const [stat, space] = await Promise.all([
+  const [stat, namespace] = await Promise.all([
     readFile('/proc/self/stat', 'utf8'),
     readlink('/proc/self/ns/pid'),
   ]);
-  return { pid: process.pid, started: startIn(stat), space: space.replace(/\D/g, '') };
+  return { pid: process.pid, started: startIn(stat), namespace: namespace.replace(/\D/g, '') };
 }
 
 /** Reads the start time, field 22. Field 2 is a name in parentheses, which may contain any characters. */
@@ -56,8 +56,8 @@ async function removeLeftovers(place: string): Promise<void> {
   // The mounted /proc may belong to another PID namespace.
   if (own === undefined || seenAs !== String(own.pid)) return;
   for (const name of names) {
-    const { pid, started = '', space = '' } = NAME.exec(name)?.groups ?? {};
-    if (space !== own.space) continue;
+    const { pid, started = '', namespace = '' } = NAME.exec(name)?.groups ?? {};
+    if (namespace !== own.namespace) continue;
     // rmdir fails for a group that has processes, so such a group stays.
     if (await isGone(Number(pid), started)) await rmdir(join(place, name)).catch(() => {});
   }
