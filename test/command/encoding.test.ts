@@ -12,7 +12,7 @@ const folder = useFolder();
 /** Prints a text in UTF-16, which has NUL and newlines inside of characters. */
 const print = (text: string) => `printf %s ${quote(text)} | iconv -f UTF-8 -t UTF-16LE`;
 
-test('B20: what a command prints in another encoding is text', async () => {
+test('B20: output in another encoding is decoded to text', async () => {
   const result = await run("printf '\\xc4\\xe3\\xba\\xc3\\n'", { encoding: 'gbk' });
   expect(result.output).toEqual({
     kind: 'complete',
@@ -22,7 +22,7 @@ test('B20: what a command prints in another encoding is text', async () => {
   });
 });
 
-test('B20: stdout and stderr are decoded apart, each with its own halves of characters', async () => {
+test('B20: stdout and stderr are decoded separately, each with its own incomplete characters', async () => {
   const command =
     "printf '\\xc4'; printf '\\xba' >&2; sleep .2; printf '\\xe3'; printf '\\xc3' >&2";
   const heard: string[] = [];
@@ -36,7 +36,7 @@ test('B20: stdout and stderr are decoded apart, each with its own halves of char
   expect(heard.sort()).toEqual(['stderr 好', 'stdout 你']);
 });
 
-test('B20: a character that never becomes whole, and NUL, are lossy', async () => {
+test('B20: an incomplete character and NUL make the text lossy', async () => {
   const half = await run("printf 'a\\xc4'", { encoding: 'gbk' });
   expect(half.output).toMatchObject({ text: 'a�', lossy: true });
   const nul = await run("printf 'a\\0b'", { encoding: 'latin1' });
@@ -58,7 +58,7 @@ test('B20: long output is cut as text, counted to the end, and its file has the 
   expect(report).toMatchObject({ bytes: 2 * text.length, dropped: 0 });
 });
 
-test('B20: a slow listener holds nothing up, and is told what it has missed', async () => {
+test('B20: a slow listener does not delay the command, and learns how much it has missed', async () => {
   let bytes = 0;
   const { output } = await run(`yes | head -c 8000000 | iconv -f UTF-8 -t UTF-16LE`, {
     encoding: 'utf-16le',
@@ -86,7 +86,7 @@ test.each(['drop', 'pause'] as const)(
   },
 );
 
-test('B20: a live command that nobody reads waits or goes on, as it was asked to', async () => {
+test('B20: a live command without a reader waits or goes on, by its overflow option', async () => {
   const command = 'yes | head -c 8000000 | iconv -f UTF-8 -t UTF-16LE';
   const dropping = await spawn(command, { encoding: 'utf-16le' });
   expect(await dropping.result).toMatchObject({ output: { total: { bytes: 8_000_000 } } });
@@ -120,7 +120,7 @@ test.each([5, 'nope', ''])('B20: %j is refused as an encoding', async (encoding)
   }
 });
 
-test('B20: what is kept of decoded text is what the engine keeps of it', () => {
+test('B20: of decoded text the same parts are kept as the engine keeps of UTF-8', () => {
   const text = fc.array(fc.constantFrom('a', 'é', '你', '😀', '\n', 'word ', '\r\n'), {
     maxLength: 60,
   });

@@ -14,13 +14,13 @@ const entries = (policy: EnvironmentPolicy) => {
   return block === '' ? [] : block.split('\0');
 };
 
-test('secrets are left out unless asked for', () => {
+test('secrets are not inherited unless asked for', () => {
   expect(entries({ inherit: 'scrubbed' })).toEqual(['PATH=/bin', 'HOME=/root', 'LANG=C']);
   expect(entries({ inherit: 'all' })).toContain('FOO_API_KEY=x');
   expect(entries({ inherit: 'none' })).toEqual([]);
 });
 
-test('D4: a URL with a password in it is left out, whatever its name', () => {
+test('D4: a URL with a password in it is not inherited, whatever its name', () => {
   inherited = 'PATH=/bin\0UPSTREAM=https://u:p@example.com\0PLAIN=https://example.com';
   expect(entries({ inherit: 'scrubbed' })).toEqual(['PATH=/bin', 'PLAIN=https://example.com']);
   expect(entries({ inherit: 'scrubbed', scrub: [] })).toHaveLength(2);
@@ -34,29 +34,32 @@ test('the list of secrets can be replaced', () => {
   ]);
 });
 
-test.each(['scrubbed', 'all'] as const)('what steers a shell is not inherited (%s)', (inherit) => {
-  inherited = [
-    'BASH_ENV=/x',
-    'ENV=/x',
-    'PS1=$',
-    'PS4=$(date)',
-    'PROMPT_COMMAND=x',
-    'SHLVL=3',
-    'PWD=/x',
-    'OLDPWD=/x',
-    'SHELLOPTS=errexit',
-    'BASHOPTS=extglob',
-    'CDPATH=/x',
-    'POSIXLY_CORRECT=',
-    'BASH_FUNC_ls%%=() {  echo hijacked\n}',
-    '_=/usr/bin/node',
-    'FORKLINE_MARK=1',
-    'PSQL_PAGER=x',
-  ].join('\0');
-  expect(entries({ inherit })).toEqual(['PSQL_PAGER=x']);
-});
+test.each(['scrubbed', 'all'] as const)(
+  'variables that control a shell are not inherited (%s)',
+  (inherit) => {
+    inherited = [
+      'BASH_ENV=/x',
+      'ENV=/x',
+      'PS1=$',
+      'PS4=$(date)',
+      'PROMPT_COMMAND=x',
+      'SHLVL=3',
+      'PWD=/x',
+      'OLDPWD=/x',
+      'SHELLOPTS=errexit',
+      'BASHOPTS=extglob',
+      'CDPATH=/x',
+      'POSIXLY_CORRECT=',
+      'BASH_FUNC_ls%%=() {  echo hijacked\n}',
+      '_=/usr/bin/node',
+      'FORKLINE_MARK=1',
+      'PSQL_PAGER=x',
+    ].join('\0');
+    expect(entries({ inherit })).toEqual(['PSQL_PAGER=x']);
+  },
+);
 
-test('defaults lie over what is inherited, overrides over both', () => {
+test('defaults replace inherited variables, and overrides replace both', () => {
   const policy = {
     inherit: 'scrubbed',
     defaults: { LANG: 'de', TERM: 'dumb' },
@@ -65,7 +68,7 @@ test('defaults lie over what is inherited, overrides over both', () => {
   expect(entries(policy)).toEqual(['PATH=/bin', 'LANG=de', 'TERM=xterm', 'HOME=/h', 'NEW=']);
 });
 
-test('undefined removes a name', () => {
+test('undefined removes a variable', () => {
   const overrides = { PATH: undefined, LANG: undefined, NEVER: undefined };
   expect(entries({ inherit: 'scrubbed', overrides })).toEqual(['HOME=/root']);
 });
@@ -76,7 +79,7 @@ test('the working directory becomes PWD, unless PWD is given', () => {
   expect(entries({ inherit: 'none', cwd: '/a', overrides: { PWD: undefined } })).toEqual([]);
 });
 
-test('inherited bytes that are not UTF-8 stay as they are', () => {
+test('inherited bytes that are not UTF-8 stay unchanged', () => {
   inherited = 'BAD=\xff\xfe\0GOOD=\xc3\xa9';
   expect(entries({ inherit: 'scrubbed', overrides: { X: 'é' } })).toEqual([
     'BAD=\xff\xfe',
@@ -85,12 +88,12 @@ test('inherited bytes that are not UTF-8 stay as they are', () => {
   ]);
 });
 
-test('what is no variable is dropped, and of two with one name the first stays', () => {
+test('an entry that is no variable is dropped, and of two with the same name the first stays', () => {
   inherited = 'A=1\0junk\0=x\0A=2\0B=a=b';
   expect(entries({ inherit: 'scrubbed' })).toEqual(['A=1', 'B=a=b']);
 });
 
-test('a changed host environment is seen', () => {
+test('a change of the host environment takes effect', () => {
   const before = entries({ inherit: 'scrubbed' });
   inherited += '\0NEW=1';
   expect(entries({ inherit: 'scrubbed' })).toEqual([...before, 'NEW=1']);
@@ -100,7 +103,7 @@ test('the variables that the engine sets cannot be set', () => {
   expect(entries({ inherit: 'none', overrides: { _: 'x', FORKLINE_MARK: 'x' } })).toEqual([]);
 });
 
-test('names such as __proto__ are names', () => {
+test('names such as __proto__ are names like any other', () => {
   inherited = '__proto__=1\0constructor=2';
   const overrides = JSON.parse('{"__proto__": "3", "toString": "4"}') as Record<string, string>;
   expect(entries({ inherit: 'scrubbed', overrides })).toEqual([
@@ -129,7 +132,7 @@ test.each([
   expect(() => resolveEnvironment(policy as unknown as EnvironmentPolicy)).toThrow(message);
 });
 
-test('whatever is laid over whatever, each name appears once with its last value', () => {
+test('in any combination of layers, each name appears once with its last value', () => {
   const name = fc.constantFrom('A', 'B', 'C', 'D', 'É');
   const value = fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', ''));
   const record = fc.dictionary(name, value);

@@ -28,7 +28,7 @@ beforeEach(() => {
 });
 
 describe('D1: a package manager', () => {
-  test('D1: that really is npm leaves nothing behind', () => {
+  test('D1: the real npm leaves no variables behind', () => {
     const project = folder.file('project');
     mkdirSync(project, { recursive: true });
     writeFileSync(`${project}/.npmrc`, 'registry=https://a.example.com/\n');
@@ -92,14 +92,14 @@ describe('D1: a package manager', () => {
     expect(left({ ...user, ...launch })).toEqual(kept);
   });
 
-  test('D1: what a user has set stays when none has started the host', () => {
+  test('D1: variables of the user stay if no package manager has started the host', () => {
     const own = { PATH: './node_modules/.bin:/bin', npm_config_proxy: 'x', INIT_CWD: '/a' };
     expect(left(own)).toEqual(own);
   });
 });
 
 describe('H12: an editor or AppImage', () => {
-  test('H12: of an editor nothing is left but how to ask it', () => {
+  test('H12: of an editor only the variables for asking it are left', () => {
     const own = { VSCODE_GIT_IPC_HANDLE: '/s', VSCODE_IPC_HOOK_CLI: '/i', ELECTRON_MIRROR: 'm' };
     const launch = {
       ELECTRON_RUN_AS_NODE: '1',
@@ -111,13 +111,13 @@ describe('H12: an editor or AppImage', () => {
     expect(left({ ...own, ...launch })).toEqual(own);
   });
 
-  test('H12: Node options that are the user’s stay', () => {
+  test('H12: Node options of the user stay', () => {
     const NODE_OPTIONS =
       '--max-old-space-size=4096  --require=/x/js-debug/bootloader.js -r /u/setup.js';
     expect(left({ NODE_OPTIONS }).NODE_OPTIONS).toBe('--max-old-space-size=4096   -r /u/setup.js');
   });
 
-  test('H12: of an AppImage nothing is left, what leads into its mount included', () => {
+  test('H12: of an AppImage no variables are left, and no paths into its mount', () => {
     const own = { HOME: '/root', XDG_DATA_DIRS: '/usr/share' };
     const mount = '/tmp/.mount_CursorAb12';
     const launch = {
@@ -134,7 +134,7 @@ describe('H12: an editor or AppImage', () => {
   });
 });
 
-test('D1, H12: any other environment is as it was', () => {
+test('D1, H12: any other environment stays unchanged', () => {
   const name = fc.stringMatching(/^[A-Z]{5,8}$/);
   const value = fc.string({
     unit: fc.constantFrom(':', '/', ' ', '"', '-r ', 'node_modules/.bin'),

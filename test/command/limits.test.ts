@@ -41,7 +41,7 @@ test.each([
   await expect(wrong).rejects.toThrow(new RegExp(`^${name}\\b`));
 });
 
-test('a process that takes more processor time is ended', async () => {
+test('a process that uses more processor time than its limit is ended', async () => {
   const { outcome, limits } = await run('while :; do :; done', { limits: { cpuSeconds: 1 } });
   expect(limits).toEqual({ cpuSeconds: 'rlimit' });
   expect(outcome).toEqual({ kind: 'signaled', signal: 'SIGXCPU' });
@@ -54,7 +54,7 @@ describe('a control group of its own', where(LIMITS), () => {
   /** How a command ends a part of which has taken too much. */
   const ended = version === 2 ? { kind: 'signaled', signal: 'SIGKILL' } : exited(0);
 
-  test('is left again by what it was made for, if the owner of that is gone meanwhile', async () => {
+  test('is removed again if the owner of its command is disposed of meanwhile', async () => {
     const owner = newOwner();
     const limits = { processes: 20 };
     const running = run('echo ran', { limits, owner });
@@ -69,7 +69,7 @@ describe('a control group of its own', where(LIMITS), () => {
     await eventually(() => expect(groups()).toEqual([]));
   });
 
-  test('ends a command that takes more memory, and proves it', async () => {
+  test('ends a command that uses more memory than its limit, and the result says so', async () => {
     const result = await run(`${eat}; echo $?`, { limits: { memoryBytes: 64 << 20 } });
     expect(printed(result)).toMatch(version === 1 ? /\b137\n$/ : /^$/);
     expect(result).toMatchObject({ outcome: ended, outOfMemory: 'yes' });
@@ -81,30 +81,33 @@ describe('a control group of its own', where(LIMITS), () => {
     expect(groups()).toEqual([]);
   });
 
-  test('a SIGKILL of somebody else is not taken for that', async () => {
+  test('a SIGKILL from elsewhere does not count as out of memory', async () => {
     const limits = { memoryBytes: 512 << 20 };
     const { outOfMemory } = await run('kill -9 $$', { limits });
     expect(outOfMemory).not.toBe('yes');
   });
 
-  test('starts no more processes than it may', async () => {
+  test('allows no more processes than its limit', async () => {
     const limits = { processes: 8 };
     const command = `for n in $(seq 20); do sleep 0.3 & done 2>err; jobs -r | wc -l; cat err; rm err`;
     const { output } = await run(command, { cwd: '/tmp', limits });
     expect(output.kind === 'complete' && output.text).toMatch(/^[1-7]\n|fork.*unavailable/s);
   });
 
-  test.each(['workspace-write', 'read-only'] as const)('in a sandbox too: %s', async (sandbox) => {
-    const host = startHost('commands', {});
-    const limits = { memoryBytes: 64 << 20, processes: 50 };
-    const { result } = await host.run(`${eat}; echo $?`, { cwd: '/srv', sandbox, limits });
-    host.child.stdin?.end();
-    await host.ended;
-    expect(result).toMatchObject({ outcome: ended, outOfMemory: 'yes' });
-  });
+  test.each(['workspace-write', 'read-only'] as const)(
+    'works in a sandbox too: %s',
+    async (sandbox) => {
+      const host = startHost('commands', {});
+      const limits = { memoryBytes: 64 << 20, processes: 50 };
+      const { result } = await host.run(`${eat}; echo $?`, { cwd: '/srv', sandbox, limits });
+      host.child.stdin?.end();
+      await host.ended;
+      expect(result).toMatchObject({ outcome: ended, outOfMemory: 'yes' });
+    },
+  );
 
   test(
-    'of version 2 has no swap, and ends as one',
+    'of version 2 has no swap, and is killed as a whole',
     where(need(version === 2, 'no control groups of version 2')),
     async () => {
       const files = ['memory.max', 'memory.swap.max', 'memory.oom.group', 'pids.max'];
@@ -114,7 +117,7 @@ describe('a control group of its own', where(LIMITS), () => {
     },
   );
 
-  test('that a killed host has left is removed by the next one, and no other is', async () => {
+  test('that a killed host has left is removed by the next host, and no other group is', async () => {
     const host = startHost('commands', {});
     const limits = { processes: 20, memoryBytes: 64 << 20 };
     void host.run('sleep 60', { limits }).catch(() => {});
@@ -139,7 +142,7 @@ describe('a control group of its own', where(LIMITS), () => {
     await next.ended;
   });
 
-  test('goes when nobody of the command is left', async () => {
+  test('is removed when no process of the command is left', async () => {
     const owner = newOwner();
     const limits = { processes: 20, memoryBytes: 64 << 20 };
     const live = await spawn('sleep 60 & echo', { owner, limits });
@@ -151,7 +154,7 @@ describe('a control group of its own', where(LIMITS), () => {
     await eventually(() => expect(groups()).toEqual([]));
   });
 
-  test('a command that never starts leaves none', async () => {
+  test('is not left behind by a command that never starts', async () => {
     const limits = { processes: 20 };
     await failureOf(run('true', { cwd: '/nowhere', limits }));
     const { outcome } = await run('true', { limits, signal: AbortSignal.abort() });
@@ -173,13 +176,13 @@ describe('without a delegated control group', where(ROOT), () => {
     return answer;
   };
 
-  test('a limit of processes is refused', async () => {
+  test('a limit on processes is refused', async () => {
     const { error } = await asNobody('true', { limits: { processes: 20 } });
     expect(error).toMatchObject({ name: LaunchError.name, step: 'limits' });
     expect(error?.message).toMatch(/limits\.processes needs a control group.*Delegate=yes/);
   });
 
-  test('a command with a limit of memory is ended before its host, and told so', async () => {
+  test('a command with a limit on memory is ended before its host, and its result says so', async () => {
     const limits = { memoryBytes: 64 << 20, cpuSeconds: 60 };
     const { result } = await asNobody(SCORES, { limits });
     expect(result && printed(result)).toBe('1000\n1000\n');
@@ -190,7 +193,7 @@ describe('without a delegated control group', where(ROOT), () => {
     ]);
   });
 
-  test('so is one in a sandbox, whose keeper is closed to it', async () => {
+  test('a command in a sandbox is ended before its host too, whenever its score is set', async () => {
     const limits = { memoryBytes: 64 << 20 };
     const command = `until grep -q 1000 /proc/$$/oom_score_adj; do sleep 0.01; done; ${SCORES}`;
     // Whether its cradle comes before its exec is over, or after its first words, is a matter of luck.
@@ -202,7 +205,7 @@ describe('without a delegated control group', where(ROOT), () => {
     }
   });
 
-  test('it is refused where even that can not be had, and nothing runs', async () => {
+  test('a limit on memory is refused where the oom score can not be raised, and nothing runs', async () => {
     const cwd = await mkdtemp(join(tmpdir(), 'limits-'));
     await chmod(cwd, 0o777);
     const sandbox = { mode: 'workspace-write', require: 'landlock' };
@@ -222,7 +225,7 @@ describe('without a delegated control group', where(ROOT), () => {
   });
 });
 
-test('the own group is found as the kernel tells it, also from inside of a container', () => {
+test("the host's own group is found in files of /proc, also inside a container", () => {
   const one = '35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n';
   const two = '30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n';
   const inside = '35 31 0:32 /docker/1 /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n';

@@ -111,12 +111,12 @@ test('a listener that is no function is refused', async () => {
   });
 });
 
-test('a long value is not repeated in full', async () => {
+test('an error does not repeat a long value in full', async () => {
   const error = await failureOf(run('true', { streams: 'x'.repeat(1000) } as object));
   expect((error as Error).message.length).toBeLessThan(200);
 });
 
-test('a grace that is no time is refused by kill(), and kills nothing', async () => {
+test('kill() refuses a grace that is no time, and the command goes on', async () => {
   const live = await spawn('sleep 300');
   const error = await failureOf(live.kill({ graceMs: Number.NaN }));
   expect(error).toMatchObject({

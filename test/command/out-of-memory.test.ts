@@ -47,7 +47,7 @@ test.each([
   ['version 1', '9:cpu,memory:/own\\n0::/\\n', 'memory/own/memory.oom_control'],
   ['version 1, seen from inside', '4:memory:/docker/1\\n', 'memory/memory.oom_control'],
 ])(
-  'a command that SIGKILL ended was likely out of memory when its group counts that: %s',
+  'a command ended by SIGKILL was likely out of memory if its control group counts a kill: %s',
   async (_, groups, file) => {
     const host = hostIn(groups);
     expect(await memoryOf(host, counting(file, 0))).toBe('no');
@@ -59,12 +59,12 @@ test.each([
   },
 );
 
-test('without a control group that counts, nobody says whether memory ran out', async () => {
+test('without a control group that counts kills, it is unknown whether memory ran out', async () => {
   const host = hostIn('0::/own\\n');
   expect(await memoryOf(host, 'kill -9 $$')).toBe('unknown');
 });
 
-test('a command that was ended by its deadline was not ended for want of memory', async () => {
+test('a command ended by its deadline does not count as out of memory', async () => {
   const host = hostIn('0::/own\\n');
   const command = `trap '' TERM; ${counting('memory.events', 7, 'sleep 30 & wait; sleep 30')}`;
   const { result } = await host.run(command, { timeoutMs: 100, graceMs: 100 });
@@ -72,7 +72,7 @@ test('a command that was ended by its deadline was not ended for want of memory'
   expect(result?.outOfMemory).toBeUndefined();
 });
 
-test('people and models are told in a line that memory ran out, probably', async () => {
+test('a line for people and models says that memory probably ran out', async () => {
   const [program = '', ...under] = seeing('0::/own\\n');
   const command = counting('memory.events', 1);
   const started = (...args: string[]) => execute(program, [...under, process.execPath, ...args]);

@@ -17,7 +17,7 @@ const nicer = Math.min(19, getPriority() + 10);
 
 const sessionOf = (text: string) => /^\/autogroup-\d+ nice (-?\d+)$/m.exec(text)?.[1];
 
-test("with priority: 'low' a command and what it starts come after the host", async () => {
+test("with priority: 'low' a command and all that it starts come after the host", async () => {
   const { output, notLowered } = await run(`bash -c '${LOOK}'`, { priority: 'low' });
   const text = output.kind === 'complete' ? output.text : '';
   expect(text).toMatch(new RegExp(`^${nicer}\n`));
@@ -26,7 +26,7 @@ test("with priority: 'low' a command and what it starts come after the host", as
 });
 
 test.each([{}, { priority: 'normal' as const }, { priority: undefined }])(
-  'with %j it has the priority of the host',
+  'with %j a command has the priority of the host',
   async (options) => {
     const result = await run(LOOK, options);
     expect(result).not.toHaveProperty('notLowered');
@@ -36,7 +36,7 @@ test.each([{}, { priority: 'normal' as const }, { priority: undefined }])(
   },
 );
 
-test('spawn() takes it too, on pipes and on a terminal', async () => {
+test('spawn() takes a priority too, on pipes and on a terminal', async () => {
   for (const pty of [false, true]) {
     const { result } = await spawn('nice', { priority: 'low', pty });
     expect(await result).toMatchObject({
@@ -45,13 +45,16 @@ test('spawn() takes it too, on pipes and on a terminal', async () => {
   }
 });
 
-test.each(CONTRACT_NAMES)('a tool of %s gives it to each of its commands', async (contract) => {
-  await using tool = createBashTool({ contract, cwd: '/', priority: 'low' });
-  const { content } = await tool.execute({ command: 'echo "is $(nice)"' });
-  expect(content[0]?.text).toContain(`is ${nicer}`);
-});
+test.each(CONTRACT_NAMES)(
+  'a tool of %s gives its priority to each of its commands',
+  async (contract) => {
+    await using tool = createBashTool({ contract, cwd: '/', priority: 'low' });
+    const { content } = await tool.execute({ command: 'echo "is $(nice)"' });
+    expect(content[0]?.text).toContain(`is ${nicer}`);
+  },
+);
 
-test('whoever is no priority is refused, and told what is one', async () => {
+test('an unknown priority is refused, and the error names the valid ones', async () => {
   const priority = 'high' as 'low';
   const message = `priority: expected 'low' or 'normal', got "high"`;
   await expect(run('true', { priority })).rejects.toThrow(message);
@@ -60,7 +63,7 @@ test('whoever is no priority is refused, and told what is one', async () => {
   }
 });
 
-test('forkline in forkline: what comes after a host that comes after another comes last', async () => {
+test('forkline in forkline: a low command of a low host comes after both hosts', async () => {
   const code = `
     import(${JSON.stringify(new URL('../../dist/index.js', import.meta.url).href)})
       .then(({ run }) => run(${JSON.stringify(LOOK)}, { priority: 'low' }))
@@ -74,7 +77,7 @@ test('forkline in forkline: what comes after a host that comes after another com
 
 // An ordinary user may change ten sessions a second.
 test(
-  'an ordinary user is told of each that was not lowered',
+  'the results of an ordinary user tell which commands were not lowered',
   where(ROOT, need(isShared, 'no autogroups in this kernel')),
   async () => {
     const under = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
@@ -102,7 +105,7 @@ test(
 const isEnabled = () => readFileSync('/proc/sys/kernel/sched_autogroup_enabled', 'utf8')[0] === '1';
 
 test(
-  'commands of an ordinary user that last are lowered in turn',
+  'long commands of an ordinary user are lowered one after another',
   where(ROOT, need(isShared, 'no autogroups in this kernel')),
   async () => {
     if (!isEnabled()) return;
@@ -121,11 +124,15 @@ test(
   },
 );
 
-test('in a PID namespace of its own a command comes after the host too', where(ROOT), async () => {
-  const host = startHost('commands', { under: ['unshare', '--pid', '--fork', '--mount-proc'] });
-  const { result } = await host.run(LOOK, { priority: 'low' });
-  expect(result?.output).toMatchObject({ text: expect.stringMatching(`^${nicer}\n`) });
-  expect(result?.notLowered).toBeUndefined();
-  host.child.stdin?.end();
-  await host.ended;
-});
+test(
+  'a command of a host in its own PID namespace comes after the host too',
+  where(ROOT),
+  async () => {
+    const host = startHost('commands', { under: ['unshare', '--pid', '--fork', '--mount-proc'] });
+    const { result } = await host.run(LOOK, { priority: 'low' });
+    expect(result?.output).toMatchObject({ text: expect.stringMatching(`^${nicer}\n`) });
+    expect(result?.notLowered).toBeUndefined();
+    host.child.stdin?.end();
+    await host.ended;
+  },
+);

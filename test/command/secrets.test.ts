@@ -73,15 +73,12 @@ test.each([
   ['X=ssh://git@github.com/x.git', false],
   ['X=http://[::1]:80/', false],
   ['X=a:b@c', false],
-])(
-  'D4: a value that has a URL with a password in it counts, whatever its name: %s',
-  (entry, is) => {
-    expect(hasPassword(entry)).toBe(is);
-  },
-);
+])('D4: a URL with a password in it is a secret, whatever its name: %s', (entry, is) => {
+  expect(hasPassword(entry)).toBe(is);
+});
 
 test.each(['x://', 'x://a', ':', 'x://a:', 'x:', 'a@', ':a'])(
-  'D4: a long value is looked through once, however it looks: %s …',
+  'D4: a long value is searched in linear time, whatever it contains: %s …',
   (part) => {
     const long = part.repeat(1_000_000 / part.length);
     expect(hasPassword(`X=${long}`)).toBe(false);
@@ -112,7 +109,7 @@ test.each([
   expect(secret.test(name)).toBe(false);
 });
 
-test('a pattern is literal but for its stars', () => {
+test('a pattern is literal except for its stars', () => {
   const expression = compileNamePatterns(['A.B*', '(X)']);
   expect(expression.test('a.bc')).toBe(true);
   expect(expression.test('(x)')).toBe(true);
@@ -120,7 +117,7 @@ test('a pattern is literal but for its stars', () => {
   expect(expression.test('X')).toBe(false);
 });
 
-test('no patterns match nothing', () => {
+test('an empty list of patterns matches no name', () => {
   const expression = compileNamePatterns([]);
   expect(expression.test('')).toBe(false);
   expect(expression.test('TOKEN')).toBe(false);

@@ -25,7 +25,7 @@ test.each([
   expect({ exitCode, stderr }).toEqual({ exitCode: code, stderr: `forkline: ended by ${name}\n` });
 });
 
-test('C2: what the engine cannot send is refused by name', async () => {
+test('C2: a signal that the engine cannot send is refused by name', async () => {
   await using live = await spawn('sleep 10');
   await expect(live.signal('SIGRTMIN+1' as NodeJS.Signals)).rejects.toThrow(
     'signal: expected the name of a signal, such as SIGINT, got "SIGRTMIN+1"',

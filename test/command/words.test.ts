@@ -39,7 +39,7 @@ const path = (...names: string[]) => ({ PATH: names.map((name) => folder.file(na
 const outputOf = async (command: CommandLine, env?: Readonly<Record<string, string>>) =>
   printed(await run(command, { cwd: folder.path, env }));
 
-test('a program gets its arguments as they are, whatever a shell would make of them', async () => {
+test('a program gets its arguments unchanged, whatever they would mean to a shell', async () => {
   const odd = [
     '',
     ' ',
@@ -58,7 +58,7 @@ test('a program gets its arguments as they are, whatever a shell would make of t
   expect(await outputOf(['printf', '<%s>', ...odd])).toBe(odd.map((word) => `<${word}>`).join(''));
 });
 
-test('no shell is there: the process is the program', async () => {
+test('a program runs without a shell: it is the process itself', async () => {
   const result = await run([process.execPath, '-p', 'process.ppid === 0 || process.argv0']);
   expect(printed(result)).toBe(`${process.execPath}\n`);
   expect(await outputOf(['cat', '/proc/self/comm'])).toBe('cat\n');
@@ -72,14 +72,14 @@ test("a program is the first on the command's own PATH that may be executed", as
   expect(await outputOf(['directory'], path('first', 'second'))).toBe('program\n');
 });
 
-test('a program with a slash is where it says, from the directory of the command', async () => {
+test('a program with a slash is a path relative to the directory of the command', async () => {
   expect(await outputOf(['./first/greet'], { PATH: '/none' })).toBe('first \n');
   expect(await outputOf(['greet'], { PATH: 'none:first' })).toBe('first \n');
 });
 
 test.each([
   ['is nowhere', ['no-such-program', '-x'], ['first'], 'ENOENT', 127],
-  ['is not where it says', ['./nowhere'], ['first'], 'ENOENT', 127],
+  ['is not at its path', ['./nowhere'], ['first'], 'ENOENT', 127],
   ['may not be executed', ['greet'], ['denied'], 'EACCES', 126],
   ['is a directory', ['directory'], ['first'], 'EACCES', 126],
   ['is text without an interpreter', ['text'], ['first'], 'ENOEXEC', 126],
@@ -95,20 +95,20 @@ test.each([
   },
 );
 
-test('the exit code, the input and the signal of a program are told as those of a command', async () => {
+test('the exit code, the input and the signal of a program work as those of shell text', async () => {
   expect((await run(['sh', '-c', 'exit 7'])).outcome).toEqual({ kind: 'exited', exitCode: 7 });
   expect(printed(await run(['cat'], { input: 'in' }))).toBe('in');
   const killed = await run(['sh', '-c', 'kill -9 $$']);
   expect(killed.outcome).toEqual({ kind: 'signaled', signal: 'SIGKILL' });
 });
 
-test('the result tells a program as the shell text that would run it', async () => {
+test('the result shows a program as the shell text that would run it', async () => {
   const { command } = await run(['echo', "it's", '']);
   expect(command).toBe(`echo 'it'\\''s' ''`);
   expect(await outputOf(command)).toBe("it's \n");
 });
 
-test('a live program is talked to like any other, and on a terminal', async () => {
+test('a live program takes input like shell text does, also on a terminal', async () => {
   await using live = await spawn(['cat'], { stdin: 'pipe' });
   await live.write('hello');
   live.end();
@@ -119,7 +119,7 @@ test('a live program is talked to like any other, and on a terminal', async () =
   expect(printed(result)).toMatch(/^\/dev\/pts\/\d+\r\n$/);
 });
 
-test('what changes in the array after the call is not what runs', async () => {
+test('a change of the array after the call has no effect', async () => {
   const words = ['echo', 'said'];
   const running = run(words);
   words[1] = 'changed';
@@ -142,7 +142,7 @@ test.each([
 });
 
 test.each([{ shell: ['/bin/sh'] }, { followDirectory: true }])(
-  'what is for shells is refused beside a program: %j',
+  'an option for shells is refused with a program: %j',
   async (options) => {
     const error = await failureOf(run(['ls'], options));
     expect(error).toMatchObject({

@@ -12,7 +12,7 @@ const names = Object.keys(OPTIONS) as readonly OptionName[];
 export function conforms(road: RoadName, way: Way): void {
   const treated = (as: string) => names.filter((name) => TREATMENTS[name][ROADS[road]] === as);
 
-  describe(`options by the road ${road}`, () => {
+  describe(`options of the road ${road}`, () => {
     test.each(treated('carried'))('%s has its effect', async (name) => {
       vi.stubEnv(HOST_VARIABLE, 'here');
       const { command, options, endAfterMs, sees } = PROBES[name](makeFolder());
