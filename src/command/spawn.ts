@@ -246,7 +246,9 @@ function live<Chunk>(
     },
     end() {
       if (pty) {
-        throw new InputError("end: expected no pty; there write('\\x04') ends the input");
+        throw new InputError(
+          "end: expected a command without pty; on a terminal write('\\x04') ends the input",
+        );
       }
       checkPiped();
       handle.endInput();

@@ -56,7 +56,9 @@ test('without a terminal resize() is an input error, and so is end() with one', 
   const piped = await spawn('true');
   expect(() => piped.resize(80, 24)).toThrow('resize: expected a command with pty');
   const live = await spawn('cat', { pty: true });
-  expect(() => live.end()).toThrow("end: expected no pty; there write('\\x04') ends the input");
+  expect(() => live.end()).toThrow(
+    "end: expected a command without pty; on a terminal write('\\x04') ends the input",
+  );
   await live.write('\x04');
   await Promise.all([piped.result, live.result]);
 });
