@@ -9,7 +9,7 @@ import { failureOf } from '../support/results.js';
 
 const folder = useFolder();
 
-/** Prints a text in UTF-16, which has NUL and newlines inside of characters. */
+/** Prints a text in UTF-16, where bytes of a character may equal NUL or a newline. */
 const print = (text: string) => `printf %s ${quote(text)} | iconv -f UTF-8 -t UTF-16LE`;
 
 test('B20: output in another encoding is decoded to text', async () => {
@@ -50,7 +50,7 @@ test('B20: long output is cut as text, counted to the end, and its file has the 
   const { output, spill: report } = await run(command, { encoding: 'utf-16le', spill, ...limits });
   const text = 'größer als 5 €\n'.repeat(400_000);
   const expected = captureOf(text, limits);
-  // By newlines, where the other counts lines.
+  // `dropped` counts newlines, where captureOf() counts lines.
   expect(output).toEqual({
     ...expected,
     dropped: { bytes: 7_599_980, characters: 5_999_984, lines: 399_999 },

@@ -16,11 +16,11 @@ import { exited, failureOf, printed } from '../support/results.js';
 leavesNothingBehind();
 const newOwner = useOwners();
 
-/** Of the control groups; one of version 2 is for all limits, and ended as one. */
+/** The version of control groups. In version 2 one group is for all limits, and is killed as a whole. */
 const version = (await findOwnGroup('memory'))?.version;
 const groupCount = version === 2 ? 1 : 2;
 
-/** Groups of ours that are left. */
+/** The control groups of forkline that are left. */
 const groups = (pid = process.pid) =>
   execFileSync('find', ['/sys/fs/cgroup', '-name', `forkline-${pid}-*`])
     .toString()
@@ -51,7 +51,7 @@ test('a process that uses more processor time than its limit is ended', async ()
 
 describe('a control group of its own', where(LIMITS), () => {
   const eat = `/usr/bin/python3 -c 'b = bytearray(200 << 20)'`;
-  /** How a command ends a part of which has taken too much. */
+  /** The outcome of a command of which one process has used too much memory. */
   const ended = version === 2 ? { kind: 'signaled', signal: 'SIGKILL' } : exited(0);
 
   test('is removed again if the owner of its command is disposed of meanwhile', async () => {
@@ -163,7 +163,7 @@ describe('a control group of its own', where(LIMITS), () => {
   });
 });
 
-/** A command says its own score, and that of what it starts. */
+/** Prints the oom score of the command, and that of a process that it starts. */
 const SCORES = 'cat /proc/self/oom_score_adj; (sleep 0.05; cat /proc/self/oom_score_adj) & wait';
 
 describe('without a delegated control group', where(ROOT), () => {
@@ -196,7 +196,7 @@ describe('without a delegated control group', where(ROOT), () => {
   test('a command in a sandbox is ended before its host too, whenever its score is set', async () => {
     const limits = { memoryBytes: 64 << 20 };
     const command = `until grep -q 1000 /proc/$$/oom_score_adj; do sleep 0.01; done; ${SCORES}`;
-    // Whether its cradle comes before its exec is over, or after its first words, is a matter of luck.
+    // The score may be set before the command's exec is over or after its first output: that is chance.
     for (let hosts = 0; hosts < 6; hosts += 1) {
       const answer = await asNobody(command, { limits, cwd: '/', sandbox: 'read-only' });
       expect(answer.error).toBeUndefined();

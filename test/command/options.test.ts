@@ -8,7 +8,7 @@ const path = 'a path: a string that is not empty and has no NUL';
 const above = 'a number of milliseconds above 0';
 const size = 'a whole number of bytes from 0 to 268435456';
 
-/** Options, of which one is wrong, and the message. */
+/** Options of which one is wrong, each with the expected message. */
 const wrong: readonly [object, string][] = [
   [{ cwd: '' }, `cwd: expected ${path}, got ""`],
   [{ cwd: 'a\0b' }, `cwd: expected ${path}, got "a\\u0000b"`],

@@ -18,7 +18,7 @@ afterEach(async () => {
   }
 });
 
-/** What starts a program that sees control groups of ours in place of the machine's. */
+/** The arguments that start a program which sees faked control groups in place of the machine's. */
 function seeing(groups: string): string[] {
   const mount = `
     mount -t tmpfs none /sys/fs/cgroup && mkdir -p /sys/fs/cgroup/memory/own /sys/fs/cgroup/own &&
@@ -37,7 +37,7 @@ async function memoryOf(host: Host, command: string): Promise<OutOfMemory | unde
   return (await host.run(command)).result?.outOfMemory;
 }
 
-/** Says in the control group that the kernel has ended so many, and is ended itself. */
+/** Writes a count of out-of-memory kills into the control group, then kills itself. */
 const counting = (file: string, kills: number, end = 'kill -9 $$') =>
   `printf 'oom 1\\noom_kill ${kills}\\n' >/sys/fs/cgroup/${file}; ${end}`;
 

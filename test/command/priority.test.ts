@@ -8,7 +8,7 @@ import { need, ROOT, where } from '../support/needs.js';
 
 leavesNothingBehind();
 
-/** Its nice value, and that of its session where the kernel shares out processors by session. */
+/** Prints the command's nice value, and its session's if the kernel shares processors by session. */
 const LOOK = 'nice; cat /proc/self/autogroup 2>/dev/null';
 
 const isShared = existsSync('/proc/self/autogroup');
@@ -75,7 +75,7 @@ test('forkline in forkline: a low command of a low host comes after both hosts',
   if (isShared && isRoot) expect(sessionOf(text)).toBe('19');
 });
 
-// An ordinary user may change ten sessions a second.
+// The kernel lets an ordinary user lower ten sessions a second.
 test(
   'the results of an ordinary user tell which commands were not lowered',
   where(ROOT, need(isShared, 'no autogroups in this kernel')),
@@ -88,7 +88,7 @@ test(
     for (const { result } of answers) {
       const text = result?.output.kind === 'complete' ? result.output.text : '';
       expect(text).toMatch(/^10\n/);
-      // It may have been lowered after its look.
+      // The session may be lowered after the command has read its value.
       if (sessionOf(text) === '10') expect(result?.notLowered).toBeUndefined();
       if (result?.notLowered === undefined) continue;
       expect(sessionOf(text)).toBe('0');

@@ -8,7 +8,7 @@ import { kebab, type Way } from './ways.js';
 
 const names = Object.keys(OPTIONS) as readonly OptionName[];
 
-/** What a road does with each option, seen: the effect of those it carries, the error of those it refuses. */
+/** Tests what a road does with each option: the effect of each `carried`, the error of each `refused`. */
 export function conforms(road: RoadName, way: Way): void {
   const treated = (as: string) => names.filter((name) => TREATMENTS[name][ROADS[road]] === as);
 

@@ -5,35 +5,35 @@ import { expect, vi } from 'vitest';
 import { createOwner, type Receipt, type RunResult } from '../../src/index.js';
 import type { OptionName } from '../../src/options/table.js';
 
-/** What is to be seen of a command once it is over. */
+/** The visible facts of a command that has ended. */
 export interface Seen {
-  /** All that the road shows of its output. */
+  /** The output, as far as the road shows it. */
   readonly text: string;
-  /** Where the road has one. */
+  /** The result, if the road returns one. */
   readonly result?: RunResult | undefined;
   readonly receipt?: Receipt | undefined;
-  /** How long it took, in milliseconds. */
+  /** The duration in milliseconds. */
   readonly tookMs: number;
 }
 
-/** One option: a value, a command that shows its effect, and what is to be seen. */
+/** The probe of one option: a value, a command that shows its effect, and the expected facts. */
 export interface Probe {
   readonly options: Readonly<Record<string, unknown>>;
   readonly command: string;
-  /** The road is to end it after this, in milliseconds, by a way of its own. */
+  /** The time in milliseconds after which the road has to end the command in its own way. */
   readonly endAfterMs?: number;
   readonly sees: (seen: Seen) => void;
 }
 
-/** Much longer than what is ended in time takes, and shorter than what it would take otherwise. */
+/** A time much longer than a command takes that is ended in time, and shorter than it takes otherwise. */
 const IN_TIME_MS = 12_000;
 const ENDLESS = 'sleep 30';
 const soon = (seen: Seen) => expect(seen.tookMs).toBeLessThan(IN_TIME_MS);
 
-/** Is in the host's environment. */
+/** The name of a variable in the host's environment. */
 export const HOST_VARIABLE = 'ROADS_HOST_VARIABLE';
 
-/** A shell that says so, and is bash. */
+/** A shell that prints that it was used, and goes on as bash. */
 function ownShell(folder: string): string {
   const path = join(folder, 'bash');
   writeFileSync(path, '#!/bin/sh\nexport OWN_SHELL=chosen\nexec /bin/bash "$@"\n');
@@ -42,9 +42,9 @@ function ownShell(folder: string): string {
 }
 
 /**
- * How each option shows itself, whatever the road. A new option without a probe does not compile.
+ * The probes of all options, the same for every road. A new option without a probe does not compile.
  *
- * @param folder May be written to.
+ * @param folder A writable folder.
  */
 export const PROBES: { readonly [Name in OptionName]: (folder: string) => Probe } = {
   cwd(folder) {

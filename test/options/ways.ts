@@ -3,14 +3,14 @@ import { endOf, program, startCli } from '../support/cli.js';
 import { textOf } from '../support/tool.js';
 import type { Seen } from './probes.js';
 
-/** A road, as a function of a command and options of anything. */
+/** A road, as a function of a command and unchecked options. */
 export type Way = (
   command: string,
   options: Readonly<Record<string, unknown>>,
   endAfterMs?: number,
 ) => Promise<Seen>;
 
-/** For callers without a type checker. */
+/** A function as callers without a type checker see it. */
 type Loose = (...given: readonly unknown[]) => Promise<unknown>;
 export const loose = (called: unknown): Loose => called as Loose;
 
@@ -20,13 +20,13 @@ export async function timed(action: () => Promise<Omit<Seen, 'tookMs'>>): Promis
   return { ...seen, tookMs: performance.now() - begun };
 }
 
-/** What a result has of output, cut or not. */
+/** Returns the output of a result, cut or not. */
 export function textIn(result: RunResult): string {
   const captures = 'output' in result ? [result.output] : [result.stdout, result.stderr];
   return captures.map((one) => (one.kind === 'complete' ? one.text : one.head + one.tail)).join('');
 }
 
-/** `run()`, of whatever. */
+/** Makes a road of a `run()`. */
 export function runWay(run: unknown, more: object = {}): Way {
   return (command, options, endAfterMs) =>
     timed(async () => {
@@ -36,7 +36,7 @@ export function runWay(run: unknown, more: object = {}): Way {
     });
 }
 
-/** A tool that is made with these options, while something is done with it. */
+/** Makes a tool with these options and passes it to `use`. */
 export function withTool<Tool extends BashTool>(
   made: Readonly<Record<string, unknown>>,
   use: (tool: Tool) => Promise<Omit<Seen, 'tookMs'>>,
@@ -51,7 +51,7 @@ export function withTool<Tool extends BashTool>(
   });
 }
 
-/** A call of a tool that is made with the options. */
+/** Makes a road of a call of a tool that has the options. */
 export function toolWay(made: Readonly<Record<string, unknown>>): Way {
   return (command, options, endAfterMs) =>
     withTool({ ...made, ...options }, async (tool) => {
@@ -64,7 +64,7 @@ export function toolWay(made: Readonly<Record<string, unknown>>): Way {
     });
 }
 
-/** The flags of `forkline run` that say the same. */
+/** The flags of `forkline run` with the same meaning. */
 const FLAGS: Readonly<Record<string, (value: unknown) => readonly string[]>> = {
   cwd: (value) => ['--cwd', String(value)],
   timeoutMs: (value) => ['--timeout', String(Number(value) / 1000)],
@@ -76,7 +76,7 @@ const FLAGS: Readonly<Record<string, (value: unknown) => readonly string[]>> = {
     Object.entries(value as object).flatMap(([name, of]) => ['--env', `${name}=${of}`]),
 };
 
-/** `forkline run`; what has no flag is given as one that there might be. */
+/** The road of `forkline run`. An option without a flag is passed as the flag that it would have. */
 export const commandLineWay: Way = (command, options) =>
   timed(async () => {
     const flags = Object.entries(options).flatMap(
