@@ -41,8 +41,8 @@ interface Named {
 }
 
 /**
- * Handlers for the `terminal/*` requests of an agent. Those that name a terminal throw an {@link
- * InputError} if there is none of that name, or no longer.
+ * Handlers for the `terminal/*` requests of an agent. Those that name a terminal throw an
+ * {@link InputError} if there is none of that name, or no longer.
  */
 export interface TerminalHost extends AsyncDisposable {
   /**
