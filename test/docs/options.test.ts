@@ -24,7 +24,7 @@ const ROADS_OF: Readonly<Record<string, RoadName>> = {
 /** What the first column of a page's tables names. */
 function rowsOf(page: string): string[] {
   const cells = [...read(page).matchAll(/^\| ([^|]*)\|/gm)].map(([, cell = '']) => cell);
-  return cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name = '']) => name));
+  return cells.flatMap((cell) => [...cell.matchAll(/`([\w.]+)`/g)].map(([, name = '']) => name));
 }
 
 test.each([
@@ -62,6 +62,22 @@ test.each([
   const options = [...own, ...(road === undefined ? [] : Object.keys(namesOf(road)))];
   expect(options).not.toEqual([]);
   const rows = rowsOf(page);
+  expect(options.filter((option) => !rows.includes(option))).toEqual([]);
+});
+
+test('every field of a sandbox policy has its row in docs/sandbox.md', () => {
+  const files = optionsOf('SandboxFilesystem').map((name) => `filesystem.${name}`);
+  const fields = optionsOf('SandboxPolicy').flatMap((name) =>
+    name === 'filesystem' ? files : [name],
+  );
+  expect(files).not.toEqual([]);
+  const rows = rowsOf('docs/sandbox.md');
+  expect(fields.filter((field) => !rows.includes(field))).toEqual([]);
+});
+
+test('every option that the local machine has of a command has its row in docs/frameworks-sandboxes.md', () => {
+  const options = Object.keys(namesOf('localMachine'));
+  const rows = rowsOf('docs/frameworks-sandboxes.md');
   expect(options.filter((option) => !rows.includes(option))).toEqual([]);
 });
 

@@ -1,0 +1,50 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { SandboxFilesystem, SandboxPolicy } from '../../src/index.js';
+import { resolveSandbox } from '../../src/sandbox/resolve.js';
+import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
+
+leavesNothingBehind();
+
+/** A policy and the same one with a value for a field that is not its default. */
+type Pair = readonly [without: SandboxPolicy, having: SandboxPolicy];
+
+const besides = (having: SandboxPolicy): Pair => [{}, having];
+const files = (having: SandboxFilesystem, without: SandboxFilesystem = {}): Pair => [
+  { filesystem: without },
+  { filesystem: { ...without, ...having } },
+];
+
+/** Every field of a policy. A new field without a pair does not compile. */
+const FIELDS: {
+  readonly [Name in Exclude<keyof SandboxPolicy, 'filesystem'>]-?: (folder: string) => Pair;
+} = {
+  mode: () => besides({ mode: 'read-only' }),
+  workspace: (folder) => besides({ workspace: `${folder}/other` }),
+  network: () => besides({ network: 'full' }),
+  allowUnixSockets: (folder) => besides({ allowUnixSockets: [`${folder}/file`] }),
+  processes: () => besides({ processes: 'host' }),
+  secrets: () => besides({ secrets: { TOKEN: { value: 'a'.repeat(40), domains: ['a.test'] } } }),
+  require: () => besides({ require: 'best-effort' }),
+};
+
+/** Every field of `filesystem`. */
+const FILESYSTEM: { readonly [Name in keyof SandboxFilesystem]-?: (folder: string) => Pair } = {
+  allowWrite: (folder) => files({ allowWrite: [`${folder}/other`] }, {}),
+  denyWrite: () => files({ denyWrite: ['file'] }, { denyWrite: [] }),
+  denyRead: (folder) => files({ denyRead: [`${folder}/file`] }, { denyRead: [] }),
+  allowRead: (folder) => files({ allowRead: [`${folder}/other`] }),
+  tmp: () => files({ tmp: 'shared' }),
+};
+
+test.each([...Object.entries(FIELDS), ...Object.entries(FILESYSTEM)])(
+  'the field %s of a policy changes what the engine is told',
+  (_, pairIn) => {
+    const folder = makeFolder();
+    const cwd = `${folder}/work`;
+    for (const each of ['work', 'other']) mkdirSync(`${folder}/${each}`);
+    for (const file of ['file', 'work/file']) writeFileSync(`${folder}/${file}`, '');
+    const [without, having] = pairIn(folder).map((policy) => resolveSandbox(policy, cwd).plan);
+    expect(having).not.toBe(without);
+  },
+);
