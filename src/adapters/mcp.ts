@@ -28,6 +28,11 @@ export interface McpTool {
   };
 }
 
+/** The annotations of a tool, one for each of its hints. */
+type Annotations = McpTool['annotations'] & {
+  readonly [Name in keyof ToolDefinition['hints'] as `${Name}Hint`]: boolean;
+};
+
 /** Describes a tool for an MCP server's answer to `tools/list`. */
 export function toMcpTool(tool: ToolDefinition): McpTool {
   const title = titleOf(tool.name);
@@ -44,7 +49,7 @@ export function toMcpTool(tool: ToolDefinition): McpTool {
       destructiveHint: hints.destructive,
       idempotentHint: hints.idempotent,
       openWorldHint: hints.openWorld,
-    },
+    } satisfies Annotations,
   };
 }
 
