@@ -30,7 +30,7 @@ export const UNTIL_PROPERTIES = {
     minimum: 0,
     description: `Wait at most so long (at most ${LONGEST_WAIT_SECONDS})`,
   },
-};
+} satisfies Record<keyof UntilInput, object>;
 
 /** Converts a model's input to what is waited for; the end of the task always counts. */
 export function untilOf(
@@ -74,5 +74,7 @@ export function awaitedText(awaited: Awaited, until: Until): string | undefined 
     case 'gone':
     case 'lost':
       return undefined;
+    default:
+      return awaited satisfies never;
   }
 }
