@@ -26,3 +26,14 @@ test('all that is written by hand is there, with what was looked at and a reason
     expect(more, what).toEqual([]);
   }
 });
+
+test('CONTRIBUTING names no file that is not there', () => {
+  const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
+  const named = [...text.matchAll(/`([^`\n]+)`/g)].flatMap(([, words = '']) =>
+    words.split(/[ :]/).filter((word) => /^(?:src|native|test|scripts|docs|bench)\//.test(word)),
+  );
+  expect(named.length).toBeGreaterThan(50);
+  // Places to be filled in: `src/*.ts`, `docs/<contract>.md`, `test/mutants/ROOM.json`.
+  const files = named.filter((word) => !/[*<]|[A-Z]{3,}/.test(word));
+  expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+});
