@@ -50,31 +50,31 @@ export function hasOwnLoopback({ enforced }: SandboxReport): boolean {
   return enforced.network === 'namespace' || enforced.network === 'proxy';
 }
 
-function describe({ kind, target, rule }: Denial, report: SandboxReport): string {
-  const what = `The sandbox denied: ${kind} ${visibleText(target)} (${rule}). `;
-  switch (rule) {
-    case 'allowWrite':
-      return `${what}Write to ${placesOf(report).join(' or ')} instead.`;
-    case 'denyWrite':
-      return what + keptAdvice(target, report);
-    case 'denyRead':
-      return `${what}Do without it, or ask the user.`;
-    case 'tmp':
-      return `${what}/tmp is the sandbox's own: keep files in the working directory.`;
-    case 'socketFamilies':
-      return `${what}Only sockets of the internet and of Unix can be made.`;
-    case 'allowUnixSockets':
-      return `${what}Start one in the sandbox, or ask the user to allow that socket.`;
-    case 'allowedDomains':
-      return `${what}Do without it, or ask the user to allow that host.`;
-    case 'secrets':
-      return `${what}Commands use a secret for that host, so they reach it only by TLS that the sandbox ends: use a program that reads SSL_CERT_FILE or the like.`;
-    case 'deniedDomains':
-      return `${what}Do without it, or ask the user.`;
-    default:
-      return `${what}${hasOwnLoopback(report) ? NO_NETWORK_OUTSIDE : NO_NETWORK}: do without it, or ask the user.`;
-  }
+function describe(denial: Denial, report: SandboxReport): string {
+  const { kind, target, rule } = denial;
+  // Another version's far side, or its record of a detached command, may have a rule that is not known here.
+  const advice = Object.hasOwn(ADVICE, rule) ? ADVICE[rule] : ADVICE.network;
+  return `The sandbox denied: ${kind} ${visibleText(target)} (${rule}). ${advice(denial, report)}`;
 }
+
+/** What a command can do instead, by the rule of the denial. */
+const ADVICE: {
+  readonly [Rule in Denial['rule']]: (denial: Denial, report: SandboxReport) => string;
+} = {
+  allowWrite: (_, report) => `Write to ${placesOf(report).join(' or ')} instead.`,
+  denyWrite: ({ target }, report) => keptAdvice(target, report),
+  denyRead: () => 'Do without it, or ask the user.',
+  tmp: () => "/tmp is the sandbox's own: keep files in the working directory.",
+  network: (_, report) =>
+    `${hasOwnLoopback(report) ? NO_NETWORK_OUTSIDE : NO_NETWORK}: do without it, or ask the user.`,
+  allowedDomains: () => 'Do without it, or ask the user to allow that host.',
+  deniedDomains: () => 'Do without it, or ask the user.',
+  secrets: () =>
+    'Commands use a secret for that host, so they reach it only by TLS that the sandbox ends: use a ' +
+    'program that reads SSL_CERT_FILE or the like.',
+  allowUnixSockets: () => 'Start one in the sandbox, or ask the user to allow that socket.',
+  socketFamilies: () => 'Only sockets of the internet and of Unix can be made.',
+};
 
 const NO_NETWORK = 'There is no network';
 const NO_NETWORK_OUTSIDE = "There is no network but the sandbox's own loopback";

@@ -84,8 +84,21 @@ export interface Denial {
   readonly kind: 'write' | 'read' | 'connect' | 'socket';
   /** A path, a host, an address with its port, or a family of sockets. */
   readonly target: string;
-  /** The policy's field that forbids it. */
-  readonly rule: string;
+  /**
+   * The policy's field that forbids it; `socketFamilies`: the protection of that name, which every policy
+   * has.
+   */
+  readonly rule:
+    | 'allowWrite'
+    | 'denyWrite'
+    | 'denyRead'
+    | 'tmp'
+    | 'network'
+    | 'allowedDomains'
+    | 'deniedDomains'
+    | 'secrets'
+    | 'allowUnixSockets'
+    | 'socketFamilies';
   /**
    * The source of the report: the kernel; or the command's output, where the target stands beside an
    * error of the system, the policy forbids exactly that, and the host itself could do it; or the proxy,

@@ -13,7 +13,7 @@ import { namesIn } from './printed-names.js';
 /** A host that a proxy has denied, and the policy's field. */
 export interface HostDenial {
   readonly host: string;
-  readonly rule: string;
+  readonly rule: Denial['rule'];
 }
 
 const PROXY_NOT_SERVED =
@@ -160,7 +160,7 @@ async function pathDenied(
   sandbox: SandboxBounds,
   by: Enforcement | undefined,
 ): Promise<Denial | undefined> {
-  const denied = (kind: 'read' | 'write', rule: string): Denial => {
+  const denied = (kind: 'read' | 'write', rule: Denial['rule']): Denial => {
     return { kind, target, rule, source: 'output' };
   };
   if (/permission denied|no such file/i.test(line)) {

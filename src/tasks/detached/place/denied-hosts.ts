@@ -72,7 +72,8 @@ function parseLine(line: string): (HostDenial & { readonly at: number }) | undef
   try {
     const { host, rule, at } = JSON.parse(line);
     const isOne = typeof host === 'string' && typeof rule === 'string' && typeof at === 'number';
-    return isOne ? { host, rule, at } : undefined;
+    // A rule that another version has written is reported as it is.
+    return isOne ? { host, rule: rule as HostDenial['rule'], at } : undefined;
   } catch {
     return undefined;
   }
