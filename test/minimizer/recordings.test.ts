@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { isErrorLine } from '../../src/index.js';
+import { DEFAULT_OUTPUT_FILTERS } from '../../src/minimizer/default-filters.js';
 import { findErrorLines } from '../../src/minimizer/error-lines.js';
 import { toText } from '../../src/minimizer/numbered-text.js';
 import { createMinimizer } from '../../src/minimizer/options.js';
 import { toEnd } from '../../src/minimizer/steps.js';
+import { read } from '../support/house.js';
 
 const folder = fileURLToPath(new URL('recordings', import.meta.url));
 
@@ -218,6 +220,21 @@ const recordings: Readonly<Record<string, Recording>> = {
 test('every recording is tried', () => {
   const files = readdirSync(folder).filter((name) => name.endsWith('.txt'));
   expect(Object.keys(recordings).sort()).toEqual(files.sort());
+});
+
+test.each(DEFAULT_OUTPUT_FILTERS)('the filter $name leaves out lines of a recording', (filter) => {
+  const isShorter = Object.entries(recordings).some(([name, { command }]) => {
+    if (filter.applies?.(command) === false) return false;
+    const lines = readFileSync(join(folder, name), 'utf8').split(/\r?\n/);
+    return [...filter.filter(lines, () => false)].length > 0;
+  });
+  expect(isShorter).toBe(true);
+});
+
+test.each(DEFAULT_OUTPUT_FILTERS)('docs/workspace.md has the filter $name', ({ name }) => {
+  const [, filters = ''] = /^2\. \*\*Filters\*\*(.*?)\.\n/ms.exec(read('docs/workspace.md')) ?? [];
+  const [word = ''] = name.split('-');
+  expect(filters.toLowerCase()).toMatch(new RegExp(`\\b${word}\\b`));
 });
 
 describe.each(Object.entries(recordings))('%s', (name, { command, atMost, errors }) => {
