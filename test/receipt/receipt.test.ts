@@ -3,9 +3,10 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { InputError, receiptOf, run, spawn } from '../../src/index.js';
+import { InputError, type Receipt, receiptOf, run, spawn } from '../../src/index.js';
 import { longSleep } from '../support/commands.js';
 import { publicCopy } from '../support/hosts.js';
+import { read } from '../support/house.js';
 import { leavesNothingBehind, useFolder, useOwners } from '../support/leftovers.js';
 import { failureOf } from '../support/results.js';
 
@@ -14,6 +15,32 @@ const folder = useFolder();
 const makeOwner = useOwners();
 
 const receiptFor = async (...call: Parameters<typeof run>) => receiptOf(await run(...call));
+
+// A new field is a mistake of types here, and then has to be on the page.
+const FIELDS: Readonly<Record<keyof Receipt, true>> = {
+  pid: true,
+  outcome: true,
+  outOfMemory: true,
+  durationMs: true,
+  cpu: true,
+  peakMemory: true,
+  exitCodeOf: true,
+  background: true,
+  streams: true,
+  kept: true,
+  sandbox: true,
+  limits: true,
+  firstRun: true,
+  troubles: true,
+};
+
+test('docs/api.md has a row for each field of a receipt', () => {
+  const sections = read('docs/api.md').split(/^## /m);
+  const section = sections.find((one) => one.startsWith('`receiptOf(')) ?? '';
+  const firstCells = [...section.matchAll(/^\| (`[^|]*) \|/gm)].map(([, cell = '']) => cell);
+  const named = firstCells.flatMap((cell) => cell.replaceAll('`', '').split(', '));
+  expect(named.sort()).toEqual(Object.keys(FIELDS).sort());
+});
 
 test("a receipt has a command's end and its costs, without its text and its output", async () => {
   const receipt = await receiptFor('printf é; echo two; exit 3');
