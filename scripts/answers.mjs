@@ -7,9 +7,9 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBashTool, ToolAbortError, ToolError } from '../dist/index.js';
+import { CONTRACT_NAMES, createBashTool, ToolAbortError, ToolError } from '../dist/index.js';
 
-/** @typedef {'workspace' | 'modes' | 'session' | 'plain'} Contract */
+/** @typedef {import('../dist/index.js').ContractName} Contract */
 /**
  * @typedef {object} Situation
  * @property {string} title
@@ -20,11 +20,8 @@ import { createBashTool, ToolAbortError, ToolError } from '../dist/index.js';
  * @property {boolean} [isDisposed] The tool is disposed of before the call.
  */
 
-/** @type {readonly Contract[]} */
-const CONTRACTS = ['workspace', 'modes', 'session', 'plain'];
-
 /** @param {object} options */
-const everywhere = (options) => Object.fromEntries(CONTRACTS.map((name) => [name, options]));
+const everywhere = (options) => Object.fromEntries(CONTRACT_NAMES.map((name) => [name, options]));
 
 const aSecond = {
   workspace: { timeout: { default: 1 } },
@@ -170,9 +167,9 @@ async function pageOf(cwd) {
   for (const situation of SITUATIONS) {
     const { title, input } = situation;
     const answers = await Promise.all(
-      CONTRACTS.map(async (name) => answerOf(situation, name, cwd)),
+      CONTRACT_NAMES.map(async (name) => answerOf(situation, name, cwd)),
     );
-    const rows = CONTRACTS.map((name, index) => {
+    const rows = CONTRACT_NAMES.map((name, index) => {
       const answer = answers[index];
       if (answer === undefined) return `| \`${name}\` | | | |`;
       const details = withoutChance(detailsText(answer.details), cwd);
@@ -196,7 +193,7 @@ command was started, \`details\` also has its \`receipt\`: see [the API](api.md#
 it all, and its other answers: [\`workspace\`](workspace.md#result), [\`modes\`](modes.md), [\`session\`](session.md#answer),
 [\`plain\`](plain.md#answer).
 
-| | ${CONTRACTS.map((name) => `\`${name}\``).join(' | ')} |
+| | ${CONTRACT_NAMES.map((name) => `\`${name}\``).join(' | ')} |
 | --- | --- | --- | --- | --- |`;
 
 // `plain` passes it on, and the language of bash's messages depends on it.
