@@ -15,7 +15,7 @@ export interface WorkerInfo {
   readonly running: number;
   /** The number of tools. */
   readonly sessions: number;
-  /** The share of its capacity that is in use: 0, none, to 1, all. */
+  /** The share of its capacity that is in use, as a number from 0, none, to 1, all. */
   readonly load: number;
   /** Whether it takes no new work, and ends when what it has is over. */
   readonly draining: boolean;

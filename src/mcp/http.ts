@@ -16,7 +16,7 @@ import { type McpService, reportTo } from './service.js';
 
 /** Options of a server on a loopback port. */
 export interface HttpOptions extends McpOptions {
-  /** The port. Default: 0, any free one. */
+  /** The port's number. Default: 0, any free one. */
   readonly port?: number | undefined;
   /** The bearer token of clients. Default: 256 random bits. */
   readonly token?: string | undefined;

@@ -15,7 +15,7 @@ describeForAll('%s', (person) => {
     const run = runAs(person, scene, `echo ${VALUE}`, { cwd: scene.work, sandbox });
     const error = await run.catch((thrown: Error) => thrown);
     expect(error).toMatchObject({ name: 'InputError' });
-    expect(error).toHaveProperty('message', expect.stringContaining('expected $TOKEN in place'));
+    expect(error).toHaveProperty('message', expect.stringContaining('expected $TOKEN instead'));
     expect(String(error)).not.toContain(VALUE);
   });
 
@@ -35,7 +35,7 @@ describeForAll('%s', (person) => {
       )),
       ...(await told({ contract: 'modes' }, { command, mode: 'background' })),
     ];
-    const refused = expect.stringContaining('expected $TOKEN in place');
+    const refused = expect.stringContaining('expected $TOKEN instead');
     expect(answers.map(({ text }) => text)).toEqual([refused, 'on', refused]);
     expect(JSON.stringify(answers)).not.toContain(VALUE);
   });
