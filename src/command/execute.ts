@@ -4,7 +4,6 @@ import type { EngineCommand } from '../engine/message.js';
 import type { MergedResult, OutputChunk, RunResult, SeparateResult } from '../engine/outcome.js';
 import type { CommandHandle } from '../engine/process.js';
 import { neverStarted, type Requested } from '../engine/result.js';
-import { checkOptions } from '../options/check.js';
 import type { ExecuteOptions } from '../options/command-options.js';
 import { encodingOf } from '../options/encoding.js';
 import { terminalSize } from '../options/terminal.js';
@@ -31,11 +30,11 @@ export interface CommandFollower {
 }
 
 /**
- * Runs a command to its end. A command that fails is a result.
+ * Runs a command to its end. A command that fails is a result. The options must have been checked.
  *
  * @param environment The environment block, as `resolveEnvironment` makes it.
  * @param follower Controls the command while it runs.
- * @throws {InputError} An option is not valid; nothing was started.
+ * @throws {InputError} The command is not valid; nothing was started.
  * @throws {LaunchError} The command could not be started.
  */
 export function execute(
@@ -57,25 +56,6 @@ export function execute(
   follower?: CommandFollower,
 ): Promise<RunResult>;
 export function execute(
-  command: CommandLine,
-  environment: string,
-  options: ExecuteOptions,
-  follower?: CommandFollower,
-): Promise<RunResult> {
-  try {
-    checkOptions(options);
-    return executeChecked(command, environment, options, follower);
-  } catch (error) {
-    return refused(error);
-  }
-}
-
-/**
- * Runs a command as {@link execute} does, with options that have been checked.
- *
- * @throws As {@link execute}.
- */
-export function executeChecked(
   command: CommandLine,
   environment: string,
   options: ExecuteOptions,

@@ -8,7 +8,7 @@ import { absolutePath } from '../support/paths.js';
 import { refused } from '../support/timing.js';
 import type { CommandLine } from './command-line.js';
 import { resolveEnvironment } from './environment.js';
-import { executeChecked } from './execute.js';
+import { execute } from './execute.js';
 
 const NAMES = namesOf('run');
 const TELLING = { mistakes: MISTAKES };
@@ -41,7 +41,7 @@ export function run(command: CommandLine, given: CommandOptions = {}): Promise<R
   try {
     const options = readOptions('options', given, NAMES, TELLING);
     checkOptions(options);
-    return executeChecked(command, commandEnvironment(options), options);
+    return execute(command, commandEnvironment(options), options);
   } catch (error) {
     return refused(error);
   }

@@ -54,6 +54,6 @@ test('a directory that cannot be examined says why', async () => {
     `Working directory cannot be used: ${join(base, long)} (ENAMETOOLONG)`,
   );
   await expect(resolveIn('a\0b')).rejects.toThrow(
-    'cwd: expected a path: a string that is not empty and has no NUL, got "a\\u0000b"',
+    'cwd: expected a path without NUL, got "a\\u0000b"',
   );
 });

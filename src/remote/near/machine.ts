@@ -14,7 +14,7 @@ import type {
   RunResult,
   SeparateResult,
 } from '../../faces/engine.js';
-import { MISTAKES, namesOf, type OptionsOf } from '../../faces/options.js';
+import { checkOptions, MISTAKES, namesOf, type OptionsOf } from '../../faces/options.js';
 import { isMissing, readOptions } from '../../support/checks.js';
 import { InputError } from '../../support/errors.js';
 import { inLaterTurn } from '../../support/timing.js';
@@ -80,7 +80,9 @@ export function runFar(
     const options = readOptions('options', given, NAMES, TELLING);
     const { signal, onOutput, input, ...sent } = options;
     const owner = ownerFor(line, command, sent);
-    return execute(command, '', { ...options, ...NOT_HERE, owner });
+    const here = { ...options, ...NOT_HERE, owner };
+    checkOptions(here);
+    return execute(command, '', here);
   });
 }
 
