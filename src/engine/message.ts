@@ -49,6 +49,38 @@ export interface EngineCommand {
   readonly sandbox: EngineSandbox | undefined;
 }
 
+/** A command that outlives the host, with all options decided. */
+export interface DetachedCommand {
+  readonly text: string;
+  /** Paths joined by NUL, tried in order; empty: the usual ones. */
+  readonly shells: string;
+  /** Entries joined by NUL, one character a byte. */
+  readonly environment: string;
+  /** Absolute path. */
+  readonly directory: string;
+  /**
+   * The file for its output, absolute; must not exist. Created with mode 0600. Its keeper's record and
+   * socket are beside it, with `.state` and `.socket` after its name.
+   */
+  readonly outputPath: string;
+  /** The most bytes of output that are kept; the rest is cut off. */
+  readonly outputQuota: number;
+  /** Time limit from its start, in milliseconds, or Infinity; then the command is ended. */
+  readonly timeoutMs: number;
+  /** Time from SIGTERM to SIGKILL, in milliseconds. */
+  readonly graceMs: number;
+  /** Whether it has a stdin that can be written to, by that socket; otherwise its stdin is empty. */
+  readonly hasInput: boolean;
+  /** Whether its outcome is written below its output. */
+  readonly completionLine: boolean;
+  /** Whether the host gets most of the processors where both want them. */
+  readonly lowPriority: boolean;
+  /** The permissions that its files do not get; undefined: those of the host. */
+  readonly umask: number | undefined;
+  /** The sandbox that it runs in. */
+  readonly sandbox: EngineSandbox | undefined;
+}
+
 /** A sandbox with all options decided. Paths are absolute, and exist. */
 export interface EngineSandbox {
   /** The plan, as native/keeper/src/sandbox/plan.rs reads it. */

@@ -68,6 +68,19 @@ test('a task whose keeper was killed is lost, and its own process can still be e
   });
 });
 
+test('a record of the version before is read, with its end or without', async () => {
+  const subject = await tasks.start('true');
+  await untilState(subject, 'ended');
+  const place = placeOf(subject);
+  forge(place, (record) => record.writeBigUInt64LE(2n));
+  const record = readFileSync(recordIn(place));
+  // The number of processes that were left comes last, and before it that of the priority.
+  const older = Buffer.concat([record.subarray(0, -16), record.subarray(-8)]);
+  writeFileSync(recordIn(place), older);
+  expect(await stateOf(subject.id)).toBe('ended');
+  expect((await follow(subject.id)).state).toMatchObject({ receipt: { troubles: [] } });
+});
+
 test('a follower without a connection hears of a killed keeper, which writes no record', async () => {
   const { stdout } = await cli('run', '--detach', longSleep(361));
   const id = tasks.note(stdout.toString().trim());

@@ -1,4 +1,10 @@
-import type { EngineChunk, EngineCommand, EngineEnd, EngineReply } from '../message.js';
+import type {
+  DetachedCommand,
+  EngineChunk,
+  EngineCommand,
+  EngineEnd,
+  EngineReply,
+} from '../message.js';
 import type { BackgroundProcess, Capture, Counts, StreamName } from '../outcome.js';
 import { errorCode } from '../system-error.js';
 import type {
@@ -79,15 +85,7 @@ export function encodeNumbers(
 const detached = new Float64Array(7);
 
 /** The numbers of a detached command, as native/addon/src/request.rs takes them. */
-export function encodeDetached(command: {
-  readonly outputQuota: number;
-  readonly timeoutMs: number;
-  readonly graceMs: number;
-  readonly hasInput: boolean;
-  readonly completionLine: boolean;
-  readonly lowPriority: boolean;
-  readonly umask: number | undefined;
-}): Float64Array {
+export function encodeDetached(command: DetachedCommand): Float64Array {
   detached[0] = command.outputQuota;
   detached[1] = command.timeoutMs;
   detached[2] = command.graceMs;

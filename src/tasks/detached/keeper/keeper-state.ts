@@ -64,8 +64,9 @@ export interface KeeperState {
   readonly stage: KeptStage;
 }
 
-/** The version in native/protocol/src/task.rs. */
+/** The version in native/protocol/src/task.rs; 2 has no `share`. Keepers of an earlier package may still run. */
 const VERSION = 3;
+const WITHOUT_SHARE = 2;
 
 /**
  * Decodes a state as native/protocol/src/task/state.rs writes it.
@@ -75,11 +76,13 @@ const VERSION = 3;
 export function decodeState(bytes: Buffer): KeeperState {
   const fields = new FieldReader(bytes);
   const version = fields.number();
-  if (version !== VERSION) throw new RangeError(`expected version ${VERSION}, got ${version}`);
+  if (version !== VERSION && version !== WITHOUT_SHARE) {
+    throw new RangeError(`expected version ${VERSION}, got ${version}`);
+  }
   const boot = fields.text();
   const startedAt = fields.number();
   const [keeper, leader] = [decodeProcess(fields), decodeProcess(fields)];
-  const stage = decodeStage(fields);
+  const stage = decodeStage(fields, version);
   if (!fields.isAtEnd) throw new RangeError('expected the end of the record');
   return { boot, keeper, leader, startedAt, stage };
 }
@@ -88,18 +91,18 @@ function decodeProcess(fields: FieldReader): ProcessName {
   return { pid: fields.number(), started: fields.number() };
 }
 
-function decodeStage(fields: FieldReader): KeptStage {
+function decodeStage(fields: FieldReader, version: number): KeptStage {
   const kind = fields.number();
   if (kind === 0) return { kind: 'running' };
-  if (kind === 1) return { kind: 'left', end: decodeEnd(fields) };
+  if (kind === 1) return { kind: 'left', end: decodeEnd(fields, version) };
   if (kind !== 2) throw new RangeError(`expected a stage, got ${kind}`);
   const goneAt = fields.number();
-  return { kind: 'ended', end: decodeEnd(fields), goneAt };
+  return { kind: 'ended', end: decodeEnd(fields, version), goneAt };
 }
 
 const CAUSES = ['itself', 'timedOut', 'cancelled'] as const;
 
-function decodeEnd(fields: FieldReader): KeptEnd {
+function decodeEnd(fields: FieldReader, version: number): KeptEnd {
   return {
     status: decodeStatus(fields.number(), fields.number()),
     cause: CAUSES[fields.number()] ?? 'itself',
@@ -115,7 +118,7 @@ function decodeEnd(fields: FieldReader): KeptEnd {
     moreDenied: fields.number(),
     unheard: fields.number() !== 0,
     alone: fields.number() !== 0,
-    share: fields.number(),
+    share: version === WITHOUT_SHARE ? 0 : fields.number(),
     totalLeft: fields.number(),
     left: readMembers(fields),
   };
