@@ -34,8 +34,9 @@ async function endOf(subject: DetachedSubject, encoding: string | undefined): Pr
 
 async function lastOutput(subject: DetachedSubject, encoding: string | undefined): Promise<string> {
   const { total } = await subject.read(Number.MAX_SAFE_INTEGER, 0);
+  const last = Math.max(0, total - SHOWN_BYTES);
   // Even, for encodings of two bytes.
-  const from = Math.max(0, total - SHOWN_BYTES) & ~1;
+  const from = last - (last % 2);
   if (encoding === undefined) return (await readOutput(subject, from, SHOWN_BYTES)).text;
   const { bytes } = await subject.read(from, SHOWN_BYTES + 1);
   const text = new TextDecoder(encoding).decode(bytes);
