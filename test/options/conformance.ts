@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { ROADS, type RoadName, TREATMENTS } from '../../src/options/roads.js';
 import { OPTIONS, type OptionName } from '../../src/options/table.js';
-import { makeFolder } from '../support/leftovers.js';
+import { useFolders } from '../support/leftovers.js';
 import { failureOf } from '../support/results.js';
 import { HOST_VARIABLE, PROBES } from './probes.js';
 import { kebab, type Way } from './ways.js';
@@ -13,14 +13,15 @@ export function conforms(road: RoadName, way: Way): void {
   const treated = (as: string) => names.filter((name) => TREATMENTS[name][ROADS[road]] === as);
 
   describe(`options of the road ${road}`, () => {
+    const folder = useFolders();
     test.each(treated('carried'))('%s has its effect', async (name) => {
       vi.stubEnv(HOST_VARIABLE, 'here');
-      const { command, options, endAfterMs, sees } = PROBES[name](makeFolder());
+      const { command, options, endAfterMs, sees } = PROBES[name](folder());
       sees(await way(command, options, endAfterMs));
     });
 
     test.each(treated('refused'))('%s is refused by its name', async (name) => {
-      const { options } = PROBES[name](makeFolder());
+      const { options } = PROBES[name](folder());
       const error = await failureOf(way('true', { [name]: options[name] }));
       expect((error as Error).message).toMatch(new RegExp(`\\b${name}\\b|--${kebab(name)}'`));
     });

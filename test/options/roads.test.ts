@@ -19,7 +19,7 @@ import { type Connection, connect } from '../../src/remote/index.js';
 import { FakeUi } from '../support/console.js';
 import { useTasks } from '../support/detached-tasks.js';
 import { FAR_BUILT, STATIC_FAR } from '../support/far.js';
-import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
+import { leavesNothingBehind, useFolders } from '../support/leftovers.js';
 import { startNats } from '../support/nats.js';
 import { installed, where } from '../support/needs.js';
 import { textOf } from '../support/tool.js';
@@ -37,6 +37,7 @@ import {
 
 leavesNothingBehind(24);
 const tasks = useTasks();
+const folder = useFolders();
 let onEnd: TaskManagerOptions['onEnd'];
 
 conforms('run', runWay(run));
@@ -115,7 +116,7 @@ conforms('modesBackground', (command, options, endAfterMs) => {
 conforms('commandLine', commandLineWay);
 
 conforms('localMachine', async (command, options, endAfterMs) => {
-  const { cwd: root = makeFolder(), ...rest } = options;
+  const { cwd: root = folder(), ...rest } = options;
   const machine = await loose(LocalMachine.open)({ root, ...rest });
   try {
     const { run } = machine as LocalMachine;
@@ -146,7 +147,7 @@ describe('far sides without Node', where(FAR_BUILT), () => {
 describe('workers', where(installed('nats-server')), () => {
   let [fleet, worker, stop]: [Fleet?, WorkerService?, (() => Promise<void>)?] = [];
   beforeAll(async () => {
-    const nats = await startNats(makeFolder());
+    const nats = await startNats(folder());
     stop = nats.stop;
     worker = await serveNats({ servers: nats.url });
     fleet = await connectFleet({ servers: nats.url });

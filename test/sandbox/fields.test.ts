@@ -2,9 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { SandboxFilesystem, SandboxPolicy } from '../../src/index.js';
 import { resolveSandbox } from '../../src/sandbox/resolve.js';
-import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
+import { leavesNothingBehind, useFolders } from '../support/leftovers.js';
 
 leavesNothingBehind();
+const newFolder = useFolders();
 
 /** A policy and the same one with a value for a field that is not its default. */
 type Pair = readonly [without: SandboxPolicy, having: SandboxPolicy];
@@ -40,7 +41,7 @@ const FILESYSTEM: { readonly [Name in keyof SandboxFilesystem]-?: (folder: strin
 test.each([...Object.entries(FIELDS), ...Object.entries(FILESYSTEM)])(
   'the field %s of a policy changes what the engine is told',
   (_, pairIn) => {
-    const folder = makeFolder();
+    const folder = newFolder();
     const cwd = `${folder}/work`;
     for (const each of ['work', 'other']) mkdirSync(`${folder}/${each}`);
     for (const file of ['file', 'work/file']) writeFileSync(`${folder}/${file}`, '');

@@ -66,6 +66,12 @@ export function useFolder(): { readonly path: string; file(name: string): string
   };
 }
 
+/** Makes a folder for each test that asks; all are removed after the tests of a file. */
+export function useFolders(): () => string {
+  const all = useFolder();
+  return () => mkdtempSync(all.file('folder-'));
+}
+
 /** A folder for what is set up before the tests of a file run; removed after them. */
 export function makeFolder(): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'forkline-cases-')));
