@@ -74,6 +74,7 @@ refuses(
   [{ tasks: 1 }, 'tasks'],
   [{ urls: {} }, 'urls'],
   [{ clientTerminal: 5 }, 'clientTerminal'],
+  [{ clientTerminal: { connection: { createTerminal() {} }, sessionId: 's' }, umask: 0 }, 'umask'],
   [{ interceptor: 5 }, 'interceptor'],
   [{ interceptor: { enabled: 'yes', tools: [] } }, 'interceptor.enabled'],
   [{ interceptor: { enabled: true, tools: [], rules: 5 } }, 'interceptor.rules'],

@@ -214,12 +214,17 @@ function resolveArtifacts(given: WorkspaceOptions['artifacts']): ArtifactStore |
 }
 
 function resolveClientTerminals(options: WorkspaceOptions): ClientTerminals | undefined {
-  const { clientTerminal, shell, sandbox } = options;
+  const { clientTerminal, shell, sandbox, umask } = options;
   if (isMissing(clientTerminal)) return undefined;
   checkObject('clientTerminal', clientTerminal);
   if (readSandbox(sandbox) !== undefined) {
     throw new InputError(
       `clientTerminal: expected none beside a sandbox, which the client's commands would not be in, got ${showValue(clientTerminal)}`,
+    );
+  }
+  if (umask !== undefined) {
+    throw new InputError(
+      `umask: expected nothing beside clientTerminal, whose client starts the commands, got ${showValue(umask)}`,
     );
   }
   return new ClientTerminals(clientTerminal, shell?.[0] ?? '/bin/bash');
