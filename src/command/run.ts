@@ -52,7 +52,9 @@ export function run(command: CommandLine, given: CommandOptions = {}): Promise<R
  *
  * @throws {InputError} A variable's name or value is not valid.
  */
-export function commandEnvironment(options: CommandOptions): string {
+export function commandEnvironment(
+  options: Pick<CommandOptions, 'cwd' | 'env' | 'inheritEnv' | 'pty'>,
+): string {
   return resolveEnvironment({
     inherit: options.inheritEnv ?? 'scrubbed',
     defaults: options.pty ? TERMINAL_DEFAULTS : undefined,

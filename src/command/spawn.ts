@@ -142,12 +142,21 @@ export async function spawn(
 ): Promise<LiveProcess | LiveProcess<BytesChunk>> {
   return inLaterTurn(async () => {
     const options = readOptions('options', given, SPAWN_OPTION_NAMES, { mistakes: SPAWN_MISTAKES });
-    checkOptions(forExecution(options));
-    return spawnIn(commandEnvironment(forExecution(options)), command, options);
+    checkSpawnOptions(options);
+    return spawnIn(commandEnvironment(options), command, options);
   });
 }
 
-/** Starts a command as {@link spawn} does, with an environment block that the caller has made. */
+/**
+ * Checks options of `spawn()` by the table.
+ *
+ * @throws {InputError} Names the option, the expected value and the given one.
+ */
+export function checkSpawnOptions(options: SpawnOptions): void {
+  checkOptions(forExecution(options));
+}
+
+/** Starts a command as {@link spawn} does, with an environment block that the caller has made. The options must have been checked. */
 export function spawnIn(
   environment: string,
   command: CommandLine,
@@ -164,7 +173,6 @@ export async function spawnIn(
   options: SpawnOptions,
 ): Promise<LiveProcess | LiveProcess<BytesChunk>> {
   checkCommandLine(command, options);
-  checkOptions(forExecution(options));
   checkLiveOptions(options);
   if (options.signal) throwIfAborted(options.signal);
   if (options.owner?.isDisposed) throw ownerDisposed();

@@ -7,6 +7,7 @@ export { LimitGroups, needsGroups } from '../command/limits/groups.js';
 export { runApart, runElsewhere, startHere } from '../command/promise.js';
 export { commandEnvironment } from '../command/run.js';
 export {
+  checkSpawnOptions,
   type LiveProcess,
   SPAWN_OPTION_NAMES,
   type SpawnOptions,

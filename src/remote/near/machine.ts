@@ -1,5 +1,6 @@
 import {
   type CommandLine,
+  checkSpawnOptions,
   execute,
   type LiveProcess,
   SPAWN_OPTION_NAMES,
@@ -108,7 +109,9 @@ export function spawnFar(
     const isOfText = encoding === 'text' || encoding === 'bytes' || isMissing(encoding);
     const sent = isOfText ? rest : { ...rest, encoding };
     const owner = ownerFor(line, command, sent);
-    return spawnIn('', command, { ...options, ...NOT_HERE, owner });
+    const here = { ...options, ...NOT_HERE, owner };
+    checkSpawnOptions(here);
+    return spawnIn('', command, here);
   });
 }
 
