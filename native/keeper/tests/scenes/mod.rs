@@ -4,7 +4,7 @@
 
 use std::ffi::CString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
@@ -115,4 +115,15 @@ pub fn kill(target: i32, signal: i32) {
 
 pub fn keeper_of(pid: i32) -> i32 {
     stat(pid).unwrap()[1].parse().unwrap()
+}
+
+/// Returns a process's open files, but for `/dev/null`, and its sockets; nothing if one was closed
+/// while this looked.
+pub fn open_files(pid: i32) -> Option<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let mut open = Vec::new();
+    for entry in fs::read_dir(format!("/proc/{pid}/fd")).ok()? {
+        open.push(fs::read_link(entry.ok()?.path()).ok()?);
+    }
+    open.retain(|target| target != Path::new("/dev/null"));
+    Some(open.into_iter().partition(|path| path.is_absolute()))
 }
