@@ -2,7 +2,9 @@
 //
 // The exports and programs of package.json are bundled, with shared code in chunks: a hundred small files
 // take Node three times as long to load. Code that is not needed at import is in files of its own: see
-// late-parts.mjs. Types stay in one file each.
+// bundle/late-parts.mjs. Types stay in one file each.
+//
+// All code is CommonJS, with entries for `import` beside those for `require()`: see bundle/entries.mjs.
 //
 // Libraries are bundled as well, since only a tenth of them is used: an install consists of this package
 // and its binaries. A list of the libraries' licences is beside the bundle.
@@ -12,10 +14,13 @@ import { chmodSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { builtinsUnlisted } from './builtins-unlisted.mjs';
-import { atOnce, lateEntries, lateParts } from './late-parts.mjs';
-import { licences } from './licences.mjs';
-import { keepPublicTypes } from './public-types.mjs';
+import { builtins } from './bundle/builtins.mjs';
+import { addCommonjsTypes } from './bundle/commonjs-types.mjs';
+import { moduleEntries } from './bundle/entries.mjs';
+import { atOnce, lateEntries, lateParts } from './bundle/late-parts.mjs';
+import { licences } from './bundle/licences.mjs';
+import { ownFile } from './bundle/own-file.mjs';
+import { keepPublicTypes } from './bundle/public-types.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -23,7 +28,7 @@ const directory = resolve(process.argv[2] ?? join(root, 'dist'));
 
 /** @type {string[]} such as `./dist/index.js` */
 const offered = [
-  ...Object.values(manifest.exports).map((target) => target.default ?? target),
+  ...Object.values(manifest.exports).map((target) => target.import?.['node-addons'] ?? target),
   ...Object.values(manifest.bin),
 ];
 const names = offered.flatMap((path) => /^(?:\.\/)?dist\/(.*)\.js$/.exec(path)?.[1] ?? []);
@@ -35,16 +40,19 @@ const isPeer = (id) => peers.some((name) => id === name || id.startsWith(`${name
 const bundle = await rolldown({
   cwd: root,
   input: { ...Object.fromEntries(names.map((name) => [name, `src/${name}.ts`])), ...lateEntries },
-  plugins: [lateParts(root), builtinsUnlisted, licences(root)],
+  plugins: [ownFile(root), lateParts(root), moduleEntries(isPeer), builtins, licences(root)],
   platform: 'node',
   external: isPeer,
 });
 await bundle.write({
   dir: directory,
   cleanDir: true,
-  format: 'esm',
-  entryFileNames: '[name].js',
-  chunkFileNames: 'chunks/[name].js',
+  format: 'cjs',
+  entryFileNames: '[name].cjs',
+  chunkFileNames: 'chunks/[name].cjs',
+  // An entry has names only, and these are the same for `import` and `require()`.
+  exports: 'named',
+  esModule: false,
   // One file for all code that the public face needs at once, since each further file takes time.
   codeSplitting: {
     groups: [{ name: atOnce(join(root, 'src/index.ts'), 'core'), debugName: 'core' }],
@@ -60,8 +68,11 @@ const flags = ['--emitDeclarationOnly', '--outDir', directory];
 execFileSync(tsc, flags, { cwd: root, stdio: ['ignore', 2, 2] });
 keepPublicTypes(
   directory,
-  Object.values(manifest.exports).flatMap(({ types }) => types?.replace('./dist/', '') ?? []),
+  Object.values(manifest.exports).flatMap(
+    (target) => target.import?.types.replace('./dist/', '') ?? [],
+  ),
 );
+addCommonjsTypes(directory);
 for (const program of Object.values(manifest.bin)) {
   chmodSync(join(directory, program.replace(/^dist\//, '')), 0o755);
 }

@@ -9,7 +9,7 @@ import { schemaCommand } from './cli/schema-command.js';
 import { serveCommand } from './cli/serve-command.js';
 import { attachCommand } from './cli/tasks/attach-command.js';
 import { tasksCommand } from './cli/tasks/tasks-command.js';
-import { packageVersion } from './support/version.js';
+import { packageVersion } from './support/package/version.js';
 
 const program = new Command('forkline')
   .description('A shell for LLM agents')
@@ -25,9 +25,8 @@ const program = new Command('forkline')
   // Commander's own code for a usage error is 1, which is also a command's most common one.
   .exitOverride();
 
-try {
-  await program.parseAsync();
-} catch (error) {
+// A program in CommonJS has no `await` outside of functions.
+program.parseAsync().catch((error: unknown) => {
   if (!(error instanceof CommanderError)) throw error;
   process.exitCode = error.exitCode === 0 ? 0 : USAGE_ERROR;
-}
+});

@@ -21,7 +21,7 @@ const rust = ['native', 'Cargo.toml', 'Cargo.lock', 'scripts/build-native.mjs'];
 /** @type {readonly Build[]} */
 export const builds = [
   { made: `native/prebuilt/${machine}-${libc}`, of: rust, script: 'build:native' },
-  { made: 'dist', of: ['src', 'scripts/build-ts.mjs'], script: 'build:ts' },
+  { made: 'dist', of: ['src', 'scripts/build-ts.mjs', 'scripts/bundle'], script: 'build:ts' },
   { made: `native/prebuilt/far-${machine}`, of: rust, script: 'build:far', optional: true },
 ];
 

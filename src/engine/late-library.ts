@@ -1,5 +1,4 @@
 import { closeSync, openSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { onBehalfOfNobody } from './caller.js';
 import { LaunchError } from './launch-error.js';
 import { ERRNO } from './system-error.js';
@@ -37,20 +36,16 @@ export function lateLibrary<T>(
 
 /**
  * Makes a loader for a part of this package in a file of its own, which is loaded at the first call,
- * synchronously. The bundler puts this in the place of imports: see scripts/late-parts.mjs.
+ * synchronously. The bundler puts this in the place of imports: see scripts/bundle/late-parts.mjs.
  *
- * @param from The URL of the file that needs it.
- * @param path Relative to that file.
- * @returns A function that loads it.
+ * @param load Loads it.
+ * @returns A function that loads it once.
  * @throws {LaunchError} (the returned function, `EMFILE`) As with {@link lateLibrary}.
- * @throws Error (the returned function, `FORKLINE_BUNDLED`) A bundler has moved the file.
  */
-export function latePart<T>(name: string, from: string, path: string): () => T {
+export function latePart<T>(name: string, load: () => T): () => T {
   let part: T | undefined;
   return () => {
-    part ??= onBehalfOfNobody(() =>
-      withDescriptors<T>(name, OPEN_ONE_BY_ONE, () => loadOwn(from, path)),
-    );
+    part ??= onBehalfOfNobody(() => withDescriptors(name, OPEN_ONE_BY_ONE, load));
     return part;
   };
 }
@@ -89,44 +84,4 @@ function withDescriptors<T>(name: string, needed: number, load: () => T): T {
     for (const descriptor of open) closeSync(descriptor);
   }
   return load();
-}
-
-/**
- * Returns a function that loads modules that come with this package, by name or by path.
- *
- * @param from The URL of the calling file; undefined after a bundler that makes CommonJS.
- * @throws Error (`FORKLINE_BUNDLED`) `from` is undefined.
- */
-export function requireOf(from: string | undefined): NodeJS.Require {
-  if (!from) throw bundled();
-  return createRequire(from);
-}
-
-/**
- * Loads a file of this package.
- *
- * @param from The URL of the calling file.
- * @param path Relative to that file, or by the package's own name.
- * @throws Error (`FORKLINE_BUNDLED`) The file does not exist.
- */
-function loadOwn<T>(from: string | undefined, path: string): T {
-  const load = requireOf(from);
-  let found: string;
-  try {
-    found = load.resolve(path);
-  } catch (error) {
-    throw bundled(error);
-  }
-  return load(found);
-}
-
-/** Makes the error for a bundled package, whose files cannot find each other. */
-function bundled(cause?: unknown): Error {
-  const error = new Error(
-    'forkline was bundled, and cannot find its own files: mark it as external, to be loaded from ' +
-      'node_modules (esbuild, webpack, rollup: `external`; vite: `ssr.external`; Next: ' +
-      '`serverExternalPackages`)',
-    { cause },
-  );
-  return Object.assign(error, { code: 'FORKLINE_BUNDLED' });
 }

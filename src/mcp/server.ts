@@ -7,8 +7,8 @@ import {
 } from '@modelcontextprotocol/server';
 import { type McpTool, toMcpTool, toolsOf } from '../adapters/index.js';
 import type { BashTool } from '../index.js';
+import { packageVersion } from '../support/package/version.js';
 import { refused } from '../support/timing.js';
-import { packageVersion } from '../support/version.js';
 import { type CallContext, callTool, type Delivery } from './call/call.js';
 import type { McpOptions } from './options.js';
 import { logTasks } from './task-log.js';

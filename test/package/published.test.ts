@@ -30,8 +30,8 @@ test('publint finds nothing to say about either package', async () => {
   }
 });
 
-test('the types resolve wherever ES modules do', async () => {
-  const { exitCode, stdout } = await tool('attw', '--profile', 'esm-only', tarballs.main);
+test('the types resolve in ES modules and in CommonJS', async () => {
+  const { exitCode, stdout } = await tool('attw', '--profile', 'node16', tarballs.main);
   expect(exitCode, stdout).toBe(0);
 });
 
@@ -45,7 +45,7 @@ test('types lead nowhere but to types that are published, Node, and optional pee
   const files = filesOf(tarballs.main);
   // A framework's are there where its adapter is used.
   const known = ['node', ...Object.keys(manifestOf(tarballs.main).peerDependencies)];
-  const types = files.filter((path) => path.endsWith('.d.ts'));
+  const types = files.filter((path) => /\.d\.c?ts$/.test(path));
   expect(types.length).toBeGreaterThan(50);
   for (const path of types) {
     const text = execFileSync('tar', ['xOf', tarballs.main, `package/${path}`], {
@@ -53,7 +53,7 @@ test('types lead nowhere but to types that are published, Node, and optional pee
     });
     for (const [, name = ''] of text.matchAll(/\b(?:from|import\() ?'([^']+)'/g)) {
       if (name.startsWith('.')) {
-        expect(files, path).toContain(posix.join(posix.dirname(path), name.replace(/js$/, 'd.ts')));
+        expect(files, path).toContain(posix.join(posix.dirname(path), name.replace(/\.(c?)js$/, '.d.$1ts')));
       } else {
         const [, library = ''] = /^((?:@[^/]+\/)?[^/:]+)/.exec(name) ?? [];
         expect(known, `${path}: ${name}`).toContain(library);

@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module';
-import { packageVersion } from '../../support/version.js';
+import { ownRequire } from '../../support/package/own-require.js';
+import { packageVersion } from '../../support/package/version.js';
 import { type Finding, fine, limited } from './finding.js';
 
 /**
@@ -28,7 +28,7 @@ export function portableEngine(): Finding[] {
 }
 
 function terminals(): Finding {
-  const require = createRequire(import.meta.url);
+  const require = ownRequire();
   for (const name of ['node-pty', '@lydell/node-pty']) {
     try {
       return fine('terminals', `by ${name}, ${require.resolve(name)}`);

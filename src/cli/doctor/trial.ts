@@ -1,8 +1,8 @@
 import { readdirSync, readlinkSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { createOwner, type RunResult, spawn } from '../../index.js';
 import { messageOf } from '../../support/errors.js';
-import { packageVersion } from '../../support/version.js';
+import { ownRequire } from '../../support/package/own-require.js';
+import { packageVersion } from '../../support/package/version.js';
 import { readQuietly } from './files.js';
 import { type Finding, failed, fine, limited } from './finding.js';
 import { portableEngine } from './portable.js';
@@ -57,7 +57,7 @@ function ranCommand(result: RunResult, durationMs: number): Finding {
 
 /** Describes the addon that was loaded, wherever it was found. */
 function addon(): Finding {
-  const loaded = Object.keys(createRequire(import.meta.url).cache);
+  const loaded = Object.keys(ownRequire().cache);
   const path = loaded.find((name) => /\.node$/.test(name));
   const version = `forkline ${packageVersion()}`;
   if (path !== undefined) return fine('addon', `${version}, ${path}`);

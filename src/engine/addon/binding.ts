@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { requireOf } from '../late-library.js';
+import { dirname, join, resolve } from 'node:path';
+import { ownFiles, ownRequire } from '../../support/package/own-require.js';
 import type { NativeBinding } from './native.js';
-import { libc, placesOf, rootOf } from './places.js';
+import { libc, packageRoot, placesOf } from './places.js';
 
 /** The processors that binaries are published for. */
 const PUBLISHED = ['x64', 'arm64'];
@@ -19,9 +19,9 @@ export function loadBinding(): NativeBinding {
       `forkline runs on Linux; ${process.platform} is not supported`,
     );
   }
-  const require = requireOf(import.meta.url);
+  const require = ownRequire();
   const override = process.env.FORKLINE_BINDING;
-  const root = rootOf(require);
+  const root = packageRoot();
   const own = libc();
   const mine = override ? [resolve(override)] : placesOf(root, own);
   const others = override ? [] : placesOf(root, own === 'gnu' ? 'musl' : 'gnu');
@@ -52,9 +52,15 @@ function missing(root: string | undefined): string {
   }
   const install =
     `install its optional dependency @forkline/engine-${process.platform}-${process.arch}-${own} ` +
-    '(a lock file made on another platform, or --omit=optional, leaves it out), or ';
-  const build = `${tools}, run 'npm ci' in its sources and set FORKLINE_BINDING to the .node file`;
-  return `${head}${PUBLISHED.includes(process.arch) ? install : ''}${build}`;
+    '(a lock file made on another platform, or --omit=optional, leaves it out), ';
+  // Without the package's files, its code is in a bundle of the user's.
+  const [file] = root === undefined ? ownFiles() : [];
+  const beside = file
+    ? `put forkline.${process.platform}-${process.arch}-${own}.node and forkline-keeper of that package ` +
+      `into ${dirname(file)}, `
+    : '';
+  const build = `or ${tools}, run 'npm ci' in its sources and set FORKLINE_BINDING to the .node file`;
+  return `${head}${PUBLISHED.includes(process.arch) ? install + beside : ''}${build}`;
 }
 
 const bindingError = (code: string, message: string) => Object.assign(new Error(message), { code });

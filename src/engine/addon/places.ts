@@ -1,14 +1,18 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { requireOf } from '../late-library.js';
+import { ownFiles, ownRequire } from '../../support/package/own-require.js';
 
 /** The C library that a binary is built for. */
 type Libc = 'gnu' | 'musl';
 
+/** The program that is beside the addon. */
+const KEEPER = 'forkline-keeper';
+
 let ownFound: readonly string[] | undefined;
 
 /**
- * Returns the directories of files that this process loads, or starts as programs, later: the addon with
+ * Returns the directories and files that this process loads, or starts as programs, later: the addon with
  * the keeper, and the package's own code. Real paths.
  */
 export function ownPlaces(): readonly string[] {
@@ -17,29 +21,35 @@ export function ownPlaces(): readonly string[] {
 }
 
 function findOwnPlaces(): readonly string[] {
-  const require = requireOf(import.meta.url);
   const override = process.env.FORKLINE_BINDING;
-  const root = rootOf(require);
+  const root = packageRoot();
   const addons = override
     ? [resolve(override)]
-    : [...placesOf(root, 'gnu'), ...placesOf(root, 'musl')];
-  const found = addons.map((place) => {
-    try {
-      return dirname(require.resolve(place));
-    } catch {
-      return undefined;
-    }
-  });
-  const all = [root && join(root, 'dist'), ...found].filter((path) => path !== undefined);
-  return all.filter((path) => existsSync(path)).map((path) => realpathSync(path));
+    : [...placesOf(root, 'gnu'), ...placesOf(root, 'musl')].flatMap(fileOf);
+  // The directory of a bundle may be the user's own, so only files in it are named.
+  const isOurs = (file: string) => override !== undefined || !isBeside(file);
+  const found = addons.flatMap((file) =>
+    isOurs(file) ? [dirname(file)] : [file, join(dirname(file), KEEPER)],
+  );
+  const code = root === undefined ? ownFiles().slice(0, 1) : [join(root, 'dist')];
+  return [...code, ...found].filter((path) => existsSync(path)).map((path) => realpathSync(path));
 }
 
-/** Returns the directory of this package or checkout, wherever the bundler has put this file in it. */
-export function rootOf(require: NodeJS.Require): string | undefined {
+function fileOf(place: string): string[] {
   try {
-    return dirname(require.resolve('forkline/package.json'));
+    return [ownRequire().resolve(place)];
   } catch {
-    // A user's bundler has put this file elsewhere; the binaries may be found all the same.
+    return [];
+  }
+}
+
+const isBeside = (file: string) => ownFiles().some((own) => dirname(own) === dirname(file));
+
+/** Returns the directory of this package or checkout; undefined: its code is in a user's bundle, alone. */
+export function packageRoot(): string | undefined {
+  try {
+    return dirname(ownRequire().resolve('forkline/package.json'));
+  } catch {
     return undefined;
   }
 }
@@ -59,8 +69,26 @@ export function libc(): Libc {
   }
 }
 
+/**
+ * Returns where the addon can be: in a checkout, in the package with the binaries of a platform, beside the
+ * program. Paths, and names of packages.
+ *
+ * @param root Of this package or checkout.
+ */
 export function placesOf(root: string | undefined, libc: Libc): string[] {
   const machine = `${process.platform}-${process.arch}-${libc}`;
-  const local = root && join(root, `native/prebuilt/${machine}/forkline.${machine}.node`);
-  return [...(local ? [local] : []), `@forkline/engine-${machine}`];
+  const file = `forkline.${machine}.node`;
+  const local = root && join(root, `native/prebuilt/${machine}/${file}`);
+  const beside = new Set(ownFiles().map((own) => join(dirname(own), file)));
+  return [...(local ? [local] : []), installed(root, `@forkline/engine-${machine}`), ...beside];
+}
+
+/** Finds a package that this one depends on; a bundle may lie where it can't be found. */
+function installed(root: string | undefined, name: string): string {
+  if (root === undefined) return name;
+  try {
+    return createRequire(join(root, 'package.json')).resolve(name);
+  } catch {
+    return name;
+  }
 }

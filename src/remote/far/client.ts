@@ -1,6 +1,6 @@
 import { ToolError } from '../../faces/contracts.js';
 import { createOwner } from '../../faces/engine.js';
-import { packageVersion } from '../../support/version.js';
+import { packageVersion } from '../../support/package/version.js';
 import { BusyError } from '../errors.js';
 import type { Call } from '../wire/call.js';
 import { checkerOf, checkOpen, subjectOf } from '../wire/check.js';

@@ -1,8 +1,8 @@
 import type { CommandLine, LiveProcess } from '../../faces/command.js';
 import type { BashToolOf, ContractName } from '../../faces/contracts.js';
 import type { BytesChunk, MergedResult, RunResult, SeparateResult } from '../../faces/engine.js';
+import { packageVersion } from '../../support/package/version.js';
 import { settlesWithin, startTimer } from '../../support/timing.js';
-import { packageVersion } from '../../support/version.js';
 import { checkerOf } from '../wire/check.js';
 import type { Link } from '../wire/link.js';
 import { type Hello, PROTOCOL } from '../wire/protocol.js';

@@ -1,7 +1,7 @@
 import { accessSync, closeSync, constants, openSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { Readable, Writable } from 'node:stream';
 import { InputError } from '../../../support/errors.js';
+import { ownRequire } from '../../../support/package/own-require.js';
 import type { EngineCommand, EngineFailure } from '../../message.js';
 import { ERRNO } from '../../system-error.js';
 import { errnoOf, terminalFailure } from '../failure.js';
@@ -41,7 +41,7 @@ export function loadTerminals(): PtyLibrary {
 }
 
 function findLibrary(): PtyLibrary {
-  const require = createRequire(import.meta.url);
+  const require = ownRequire();
   for (const name of NAMES) {
     try {
       return require(name) as PtyLibrary;

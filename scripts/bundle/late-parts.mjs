@@ -2,7 +2,8 @@
 // that V8 takes for a module grows with its text, and most programs use one contract or none.
 //
 // In the source these are plain imports. In the bundle each of those modules is a file of its own, and
-// its importers get functions of the same names that load it.
+// its importers get functions of the same names that load it, by a plain `require()` of CommonJS: that is
+// synchronous, every loader keeps one copy of such a file, and every bundler can follow it.
 
 /** @import { CodeSplittingNameFunction, Plugin } from 'rolldown' */
 import { readFileSync } from 'node:fs';
@@ -13,6 +14,8 @@ const PARTS = [
   { by: 'engine/process', part: 'engine/portable/engine', title: 'the portable engine' },
   { by: 'engine/owner', part: 'engine/portable/engine', title: 'the portable engine' },
   { by: 'sandbox/resolve', part: 'sandbox/secrets/kept', title: 'the secrets' },
+  { by: 'sandbox/of-command', part: 'sandbox/resolve', title: 'the sandbox' },
+  { by: 'contracts/options', part: 'sandbox/resolve', title: 'the sandbox' },
   { by: 'contracts/create-bash-tool', part: 'contracts/workspace/tool', title: 'the tool' },
   { by: 'contracts/create-bash-tool', part: 'contracts/modes/tool', title: 'the tool' },
   { by: 'contracts/create-bash-tool', part: 'contracts/session/tool', title: 'the tool' },
@@ -44,6 +47,7 @@ export function lateParts(root) {
   const plugin = {
     name: 'late-parts',
     resolveId(id, importer) {
+      if (id.startsWith('late:')) return { id, external: true };
       if (importer === undefined || !id.startsWith('.')) return null;
       const by = nameOf(importer);
       const part = nameOf(join(dirname(importer), id));
@@ -55,16 +59,17 @@ export function lateParts(root) {
       if (found === undefined) return null;
       const text = readFileSync(join(source, `${found.part}.ts`), 'utf8');
       const library = JSON.stringify(join(source, 'engine/late-library.ts'));
+      const part = `() => require('late:${found.part}')`;
       return [
         `import { lateClass, latePart } from ${library};`,
-        `const load = latePart(${JSON.stringify(found.title)}, import.meta.url, 'late:${found.part}');`,
+        `const load = latePart(${JSON.stringify(found.title)}, ${part});`,
         ...functionsOf(found.part, text),
       ].join('\n');
     },
     // Here the functions' file is known.
     renderChunk(code, chunk) {
       return code.replace(/(["'`])late:([\w/-]+)\1/g, (_, __, part) => {
-        const path = posix.relative(posix.dirname(chunk.fileName), `${fileOf(part)}.js`);
+        const path = posix.relative(posix.dirname(chunk.fileName), `${fileOf(part)}.cjs`);
         return JSON.stringify(path.startsWith('.') ? path : `./${path}`);
       });
     },
