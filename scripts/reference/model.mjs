@@ -12,7 +12,7 @@ export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 /** The sources of the entry points, from `exports` of package.json. */
 function entryPoints() {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  return Object.values(exports).flatMap(({ types }) =>
+  return Object.values(exports).flatMap(({ import: { types } = {} }) =>
     types === undefined
       ? []
       : [join(root, types.replace('./dist/', 'src/').replace('.d.ts', '.ts'))],

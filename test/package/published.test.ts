@@ -53,7 +53,9 @@ test('types lead nowhere but to types that are published, Node, and optional pee
     });
     for (const [, name = ''] of text.matchAll(/\b(?:from|import\() ?'([^']+)'/g)) {
       if (name.startsWith('.')) {
-        expect(files, path).toContain(posix.join(posix.dirname(path), name.replace(/\.(c?)js$/, '.d.$1ts')));
+        expect(files, path).toContain(
+          posix.join(posix.dirname(path), name.replace(/\.(c?)js$/, '.d.$1ts')),
+        );
       } else {
         const [, library = ''] = /^((?:@[^/]+\/)?[^/:]+)/.exec(name) ?? [];
         expect(known, `${path}: ${name}`).toContain(library);
