@@ -6,13 +6,13 @@ const entry = fileURLToPath(new URL('../../../../dist/index.js', import.meta.url
 
 /** Node's answer where the shell parser, a file of the bundle, can't be loaded: what asks for it fails. */
 function runWithoutParser(options: string, input: string): string {
-  const hook = `export const resolve = (name, context, next) => {
-    if (name.endsWith('/parser.js')) throw new Error('the parser was asked for');
-    return next(name, context);
-  };`;
   const script = `
-    import { register } from 'node:module';
-    register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hook)}));
+    import Module from 'node:module';
+    const load = Module._load;
+    Module._load = (name, ...rest) => {
+      if (name.endsWith('/parser.cjs')) throw new Error('the parser was asked for');
+      return load(name, ...rest);
+    };
     const { createBashTool } = await import(${JSON.stringify(entry)});
     const tool = createBashTool({ contract: 'workspace', cwd: '/', ${options} });
     const answer = await tool.execute(${input}).catch((error) => ({ content: [{ text: error.message }] }));
