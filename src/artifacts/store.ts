@@ -1,3 +1,4 @@
+import { brand } from '../support/errors.js';
 import { newestOf } from '../support/text.js';
 
 /** A whole output, in a file. */
@@ -75,6 +76,9 @@ export interface ArtifactStore {
 
 /** There is no such artifact. The message is for the model: it lists the ids there are. */
 export class ArtifactError extends Error {
+  static {
+    brand(ArtifactError, 'ArtifactError');
+  }
   override readonly name = 'ArtifactError';
   /** The id that was asked for. */
   readonly id: string;

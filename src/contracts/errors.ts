@@ -2,7 +2,7 @@ import { LaunchError } from '../engine/launch-error.js';
 import { PipesError } from '../persistent-shell/pipes-error.js';
 import type { Receipt } from '../receipt/receipt.js';
 import { abortReason } from '../support/abort.js';
-import { InputError } from '../support/errors.js';
+import { brand, InputError } from '../support/errors.js';
 import { TaskLimitError } from '../tasks/errors.js';
 import { CANCELLED } from './notices.js';
 
@@ -35,6 +35,9 @@ export interface ToolErrorOptions<Details> extends ErrorOptions {
 
 /** The error of a failed call. The message is for the model, and has the output so far, if any. */
 export class ToolError<Details = unknown> extends Error {
+  static {
+    brand(ToolError, 'ToolError');
+  }
   override readonly name = 'ToolError';
   /** The kind of failure. */
   readonly kind: ToolErrorKind;
@@ -51,6 +54,9 @@ export class ToolError<Details = unknown> extends Error {
 
 /** The error of a call that the caller cancelled. The message has the output so far, if any. */
 export class ToolAbortError<Details = unknown> extends Error {
+  static {
+    brand(ToolAbortError, 'ToolAbortError');
+  }
   override readonly name = 'ToolAbortError';
   /** The contract's details of the command; undefined: it was not started. */
   readonly details: Details | undefined;

@@ -1,3 +1,4 @@
+import { brand } from '../support/errors.js';
 import type { EngineFailure } from './message.js';
 import { errorCode } from './system-error.js';
 
@@ -25,6 +26,9 @@ export type LaunchStep =
  * the command may have run.
  */
 export class LaunchError extends Error {
+  static {
+    brand(LaunchError, 'LaunchError');
+  }
   override readonly name = 'LaunchError';
   /** The system's name for the error: `ENOENT`, `EACCES`, `E2BIG`, `EAGAIN`, `EMFILE`, ... */
   readonly code: string;

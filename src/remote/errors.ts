@@ -1,10 +1,18 @@
+import { brand } from '../support/errors.js';
+
 /** No worker is there, or none with the requested labels. Nothing was started. */
 export class NoWorkerError extends Error {
+  static {
+    brand(NoWorkerError, 'NoWorkerError');
+  }
   override readonly name = 'NoWorkerError';
 }
 
 /** Every worker has as many calls as it may have. Nothing was started. */
 export class BusyError extends Error {
+  static {
+    brand(BusyError, 'BusyError');
+  }
   override readonly name = 'BusyError';
 }
 
@@ -27,6 +35,9 @@ export interface Lost {
  * there, and forkline never runs it again.
  */
 export class WorkerLostError extends Error implements Lost {
+  static {
+    brand(WorkerLostError, 'WorkerLostError');
+  }
   override readonly name = 'WorkerLostError';
   readonly started: true | 'unknown';
   readonly output: string;

@@ -8,7 +8,30 @@ import { firstBytes } from './text.js';
  * `timeout: expected a number, got "5"`.
  */
 export class InputError extends Error {
+  static {
+    brand(InputError, 'InputError');
+  }
   override readonly name = 'InputError';
+}
+
+/** A class of errors. */
+type ErrorClass = abstract new (...given: never) => Error;
+
+/**
+ * Has `instanceof` recognize the errors of a class from another copy of this package as well, such as one
+ * in a bundle beside an installed one. Subclasses are recognized as usual.
+ *
+ * @param name Of the class, which is the same in each copy.
+ */
+export function brand(type: ErrorClass, name: string): void {
+  const mark = Symbol.for(`forkline.${name}`);
+  Object.defineProperty(type.prototype, mark, { value: true });
+  Object.defineProperty(type, Symbol.hasInstance, {
+    value(this: unknown, value: unknown): boolean {
+      const isMarked = typeof value === 'object' && value !== null && mark in value;
+      return this === type ? isMarked : Function.prototype[Symbol.hasInstance].call(this, value);
+    },
+  });
 }
 
 const SHOWN_BYTES = 80;

@@ -1,7 +1,11 @@
+import { brand } from '../support/errors.js';
 import { newestOf } from '../support/text.js';
 
 /** The limit of running tasks is reached. The message is for the model. */
 export class TaskLimitError extends Error {
+  static {
+    brand(TaskLimitError, 'TaskLimitError');
+  }
   override readonly name = 'TaskLimitError';
   /** The number of tasks that may run at once. */
   readonly maxRunning: number;
@@ -22,5 +26,8 @@ export class TaskLimitError extends Error {
 
 /** There is no such task. The message is for the model: it lists the tasks there are. */
 export class UnknownTaskError extends Error {
+  static {
+    brand(UnknownTaskError, 'UnknownTaskError');
+  }
   override readonly name = 'UnknownTaskError';
 }

@@ -1,4 +1,4 @@
-import { hasCode, messageOf, showValue } from '../../../support/errors.js';
+import { brand, hasCode, messageOf, showValue } from '../../../support/errors.js';
 
 /** The kind of failure of a file operation. */
 export type PathErrorKind =
@@ -41,6 +41,9 @@ const CODES: Readonly<Partial<Record<PathErrorKind, string>>> = {
 
 /** A failure of a file operation on the local machine. The message is one line. */
 export class PathError extends Error {
+  static {
+    brand(PathError, 'PathError');
+  }
   override readonly name = 'PathError';
   /** The kind of the failure, for programs. */
   readonly kind: PathErrorKind;
