@@ -22,6 +22,7 @@ const PARTS = [
   { by: 'contracts/create-bash-tool', part: 'contracts/plain/tool', title: 'the tool' },
   { by: 'index', part: 'artifacts/directory-store', title: 'the artifact store' },
   { by: 'index', part: 'tasks/manager', title: 'the task manager' },
+  { by: 'index', part: 'tasks/detached/public', title: 'the tasks' },
   { by: 'index', part: 'terminal/run-in-console', title: 'the terminal' },
   { by: 'tasks/followed-task', part: 'tasks/screen', title: 'the terminal' },
   { by: 'index', part: 'terminal/tty-ui', title: 'the terminal' },
