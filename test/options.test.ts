@@ -141,6 +141,10 @@ refuses('createMcpServer', (options) => loose(createMcpServer)(tool, options), .
   { log: 5 },
   'log',
 ]);
+refuses('createMcpServer', (options) => loose(createMcpServer)(tool, options), [
+  { maxCharacters: 999 },
+  'maxCharacters',
+]);
 refuses('createMcpServer of', loose(createMcpServer), [null, 'tool'], [{}, 'tool']);
 refuses('openCallLog', loose(openCallLog), [undefined, 'path'], [5, 'path'], ['/x', 'warn']);
 refuses(

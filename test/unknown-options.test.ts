@@ -170,7 +170,7 @@ const cases: readonly (readonly [string, (options: object) => unknown, object, s
     'serveStdio',
     (given) => loose(serveStdio)(mcpTool, given),
     { port: 1 },
-    'port: not known here, expected one of name, instructions, structured, log, logger, streams',
+    'port: not known here, expected one of name, instructions, structured, maxCharacters, log, logger, streams',
   ],
   [
     'serveStdio',

@@ -12,6 +12,7 @@ import type { CallLogFile, HttpOptions, McpService, StdioOptions } from '../mcp/
 import {
   checkBeside,
   collectVariable,
+  parseCount,
   parseOptions,
   parsePort,
   parseSeconds,
@@ -36,8 +37,9 @@ interface McpFlags extends BrokerFlags {
   readonly sandbox?: SandboxMode | undefined;
   readonly secret?: SecretDomains | undefined;
   readonly options: Readonly<Record<string, unknown>>;
-  /** False after `--no-structured`. */
-  readonly structured: boolean;
+  readonly structured?: boolean | undefined;
+  /** The length of an answer's text at most. */
+  readonly maxCharacters?: number | undefined;
   readonly log?: string | undefined;
   /** The port; true: any free one. */
   readonly http?: number | true | undefined;
@@ -73,7 +75,12 @@ export function mcpCommand(): Command {
       parseOptions,
       {},
     )
-    .option('--no-structured', 'answer every client with text alone')
+    .option('--structured', 'answer with structured results, too, where the tool has them')
+    .option(
+      '--max-characters <count>',
+      'the length of an answer; default: what the client shows a model',
+      parseCount,
+    )
     .option('--log <file>', 'append calls and their outcomes to a file, as lines of JSON')
     .option('--http [port]', 'serve clients on a port of 127.0.0.1 instead', parsePort)
     .addOption(
@@ -110,9 +117,10 @@ async function serve(flags: McpFlags): Promise<number> {
     return await serveToTheEnd(async () => {
       const mcp = await import('../mcp/index.js');
       if (flags.log !== undefined) log = mcp.openCallLog(flags.log, note);
-      const structured = flags.structured ? undefined : false;
       place = await openPlace(flags);
-      const service = await start(mcp, flags, place, { log, structured, logger: { warn: note } });
+      const { structured, maxCharacters } = flags;
+      const shared = { log, structured, maxCharacters, logger: { warn: note } };
+      const service = await start(mcp, flags, place, shared);
       return { closed: service.closed, end: () => service.close() };
     });
   } finally {
@@ -128,15 +136,15 @@ interface ToolSource {
 }
 
 async function openPlace(flags: McpFlags): Promise<ToolSource> {
-  const { contract, options, timeout, fleet: servers, label: labels, pool } = flags;
+  const { contract, options, timeout, fleet: servers, label: labels, pool, maxCharacters } = flags;
   if (servers === undefined) {
     const shell = { ...shellOf(flags), logger: { warn: note } };
-    const given = contractOptions(contract, options, shell, timeout);
+    const given = contractOptions(contract, options, shell, timeout, maxCharacters);
     return { createTool: async () => createBashTool(given), close: async () => {} };
   }
   const { connectFleet } = await import('../fleet/index.js');
   const fleet = await connectFleet({ ...brokerOf(servers, flags), pool });
-  const given = contractOptions(contract, options, givenShell(flags), timeout);
+  const given = contractOptions(contract, options, givenShell(flags), timeout, maxCharacters);
   return {
     createTool: () => fleet.createLastingTool({ ...given, labels }),
     close: () => fleet.dispose(),

@@ -25,6 +25,25 @@ const taskDefaults: { readonly [Name in ContractName]: GivenOptions } = {
   workspace: { autoBackground: { afterMs: ANSWERED_WITHIN_MS } },
 };
 
+const KIB = 1024;
+
+/**
+ * Limits of output by which an answer is what common clients show a model, so that the contract itself cuts
+ * what is longer, and says where all of it is. One given by the user replaces those of its contract.
+ */
+const outputDefaults: { readonly [Name in ContractName]: GivenOptions } = {
+  modes: { maxOutputBytes: 32 * KIB, snipBytes: 14 * KIB },
+  plain: { maxStdoutBytes: 20 * KIB, maxStderrBytes: 8 * KIB },
+  // The limit of the contract for each stream fits as it is.
+  session: {},
+  workspace: { tailBytes: 32 * KIB, headBytes: 0 },
+};
+
+function outputLimits(contract: ContractName, given: GivenOptions): GivenOptions {
+  const limits = outputDefaults[contract];
+  return Object.keys(limits).some((name) => given[name] !== undefined) ? {} : limits;
+}
+
 function objectOf(value: unknown): object {
   return typeof value === 'object' && value !== null ? value : {};
 }
@@ -34,17 +53,20 @@ function objectOf(value: unknown): object {
  *
  * @param options Options of the contract; those in `shell` override them.
  * @param timeoutMs The timeout of calls that ask for none, in milliseconds. Default: the contract's.
+ * @param maxCharacters The length of answers that the user asks for: the contract's own limits apply then.
  */
 export function contractOptions(
   contract: ContractName,
   options: GivenOptions,
   shell: Partial<ShellOptions>,
   timeoutMs: number | undefined,
+  maxCharacters: number | undefined,
 ): BashToolOptions {
   const timeout =
     timeoutMs === undefined ? {} : defaultTimeouts[contract](timeoutMs / 1000, options);
   // `createBashTool()` checks the options; the type of the union does not tell which contract they
   // belong to.
-  const defaults = taskDefaults[contract];
+  const limits = maxCharacters === undefined ? outputLimits(contract, options) : {};
+  const defaults = { ...taskDefaults[contract], ...limits };
   return { ...defaults, ...options, ...shell, ...timeout, contract } as BashToolOptions;
 }

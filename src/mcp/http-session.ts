@@ -3,6 +3,7 @@ import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/
 import type { BashTool } from '../index.js';
 import { errorOf } from '../support/errors.js';
 import { settlesWithin, startTimer } from '../support/timing.js';
+import { WholeAnswers } from './answers/whole-answers.js';
 import type { Exchange } from './exchange.js';
 import type { McpOptions } from './options.js';
 import { buildServer } from './server.js';
@@ -37,6 +38,7 @@ const ANSWER_MS = 2000;
 /** One client over HTTP, with a tool, and so a shell state, of its own. */
 export class HttpSession {
   readonly #tool: BashTool;
+  readonly #answers = new WholeAnswers();
   readonly #transport: WebStandardStreamableHTTPServerTransport;
   readonly #limits: SessionLimits;
   readonly #exchanges = new Map<Request, Exchange>();
@@ -59,7 +61,7 @@ export class HttpSession {
     });
     this.#transport.onclose = () => void this.end();
     // The server's errors are about messages of the client, which was answered.
-    const server = buildServer(tool, options, {
+    const server = buildServer(tool, options, this.#answers, {
       taken: async (request) => {
         if (request !== undefined) await this.#exchanges.get(request)?.taken();
       },
@@ -115,6 +117,7 @@ export class HttpSession {
       await this.#tool.dispose();
       await this.#answered();
       await this.#transport.close();
+      await this.#answers.dispose();
     } catch (error) {
       this.#events.failed(errorOf(error));
     }

@@ -1,4 +1,5 @@
 import type { BashTool } from '../index.js';
+import { WholeAnswers } from './answers/whole-answers.js';
 import { checkTool, MCP_OPTION_NAMES, type McpOptions, readServerOptions } from './options.js';
 import { buildServer } from './server.js';
 
@@ -40,5 +41,18 @@ export interface McpTransport {
 export function createMcpServer(tool: BashTool, given: McpOptions = {}): McpServer {
   checkTool(tool);
   const options = readServerOptions(given, MCP_OPTION_NAMES);
-  return buildServer(tool, options, undefined);
+  const answers = new WholeAnswers();
+  const server = buildServer(tool, options, answers);
+  const { onclose } = server;
+  server.onclose = () => {
+    onclose?.();
+    void answers.dispose();
+  };
+  return {
+    connect: (transport) => server.connect(transport),
+    close: async () => {
+      await server.close();
+      await answers.dispose();
+    },
+  };
 }

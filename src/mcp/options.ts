@@ -7,6 +7,7 @@ import {
   isMissing,
   type OptionNames,
   readOptions,
+  wholeFrom,
 } from '../support/checks.js';
 import type { CallLog } from './call-log.js';
 
@@ -17,20 +18,29 @@ export interface McpOptions {
   /** Instructions for a model, besides the tools' descriptions. Default: a few lines. */
   readonly instructions?: string | undefined;
   /**
-   * Whether results of tools with an output schema are structured as well. Default: yes, but not for
-   * clients that are known to show a model the structure in place of the text: JSON costs more tokens,
-   * and its escapes are hard to read.
+   * Whether results of tools with an output schema are structured as well. Many clients then show a
+   * model the structure in place of the text: JSON costs more tokens, and its escapes are hard to read.
+   * Default: false.
    */
   readonly structured?: boolean | undefined;
+  /**
+   * UTF-16 units that the text of an answer may have, at least 1,000. Tools declare it, up to 500,000.
+   * Default: nine tenths of what the client is known to show a model, and 36,000 bytes for others.
+   */
+  readonly maxCharacters?: number | undefined;
   /** Takes each call and its outcome. Default: none. */
   readonly log?: CallLog | undefined;
 }
+
+/** Room for the line that says what is left out, and for something beside it. */
+const LEAST_CHARACTERS = 1000;
 
 /** The names of those options. */
 export const MCP_OPTION_NAMES: OptionNames<McpOptions> = {
   name: true,
   instructions: true,
   structured: true,
+  maxCharacters: true,
   log: true,
 };
 
@@ -48,6 +58,9 @@ export function readServerOptions<Options extends McpOptions>(
   checkString('name', options.name);
   checkString('instructions', options.instructions);
   checkSwitch('structured', options.structured);
+  if (options.maxCharacters !== undefined) {
+    wholeFrom('maxCharacters', LEAST_CHARACTERS, options.maxCharacters);
+  }
   checkMethod('log', 'write', options.log);
   return options;
 }

@@ -4,11 +4,15 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   Server,
+  type ServerContext,
 } from '@modelcontextprotocol/server';
 import { type McpTool, toMcpTool, toolsOf } from '../adapters/index.js';
 import type { BashTool } from '../index.js';
 import { packageVersion } from '../support/package/version.js';
 import { refused } from '../support/timing.js';
+import { clientOf } from './answers/client.js';
+import { answerLimits, declaredCharacters, MAX_RESULT_KEY } from './answers/limits.js';
+import type { WholeAnswers } from './answers/whole-answers.js';
 import { type CallContext, callTool, type Delivery } from './call/call.js';
 import type { McpOptions } from './options.js';
 import { logTasks } from './task-log.js';
@@ -21,13 +25,16 @@ const INSTRUCTIONS = [
 
 /**
  * Makes the SDK's server, with a tool and its companions. Its transport may do more than the SDK's.
+ *
+ * @param answers Bounds the answers. The caller disposes of it after the connection.
  */
 export function buildServer(
   tool: BashTool,
   options: McpOptions,
-  delivery: Delivery | undefined,
+  answers: WholeAnswers,
+  delivery?: Delivery,
 ): Server {
-  const { log, structured } = options;
+  const { log, structured = false, maxCharacters } = options;
   const tools = new Map(toolsOf(tool).map((each) => [each.name, each]));
   const server = new Server(
     { name: options.name ?? 'forkline', version: packageVersion() },
@@ -36,11 +43,18 @@ export function buildServer(
       instructions: options.instructions ?? INSTRUCTIONS,
     },
   );
-  const context: CallContext = { session: randomUUID(), log, delivery };
+  const context: CallContext = {
+    session: randomUUID(),
+    log,
+    delivery,
+    shown: (called, result, request) => {
+      const limits = answerLimits(clientOf(server, request)?.name, maxCharacters);
+      return answers.bound(called, structured ? result : withoutStructure(result), limits);
+    },
+  };
   const opened = logConnection(server, context);
   logTasks(server, tool);
 
-  const isStructured = (): boolean => structured ?? !readsStructureAlone(server);
   server.setRequestHandler('tools/list', ({ params }) => {
     // There is one page, so this server has given no cursor.
     if (params?.cursor !== undefined) {
@@ -50,30 +64,24 @@ export function buildServer(
       );
     }
     const definitions = [...tools.values()].map(toMcpTool);
-    return { tools: isStructured() ? definitions : definitions.map(withoutOutputSchema) };
+    const listed = structured ? definitions : definitions.map(withoutOutputSchema);
+    const _meta = { [MAX_RESULT_KEY]: declaredCharacters(maxCharacters) };
+    return { tools: listed.map((each) => ({ ...each, _meta })) };
   });
   server.setRequestHandler('tools/call', async ({ params }, request) => {
-    opened();
+    opened(request);
     const called = tools.get(params.name);
     if (called === undefined) {
       const known = [...tools.keys()].join(', ');
       const message = `Unknown tool: ${params.name}; there are ${known}`;
       return refused(new ProtocolError(ProtocolErrorCode.InvalidParams, message));
     }
-    const result = await callTool(called, params.arguments ?? {}, request, context);
-    return isStructured() ? result : withoutStructure(result);
+    return callTool(called, params.arguments ?? {}, request, context);
   });
   return server;
 }
 
-/**
- * Returns whether a client shows a model the structure alone: Claude's programs and its Agent SDK do,
- * which are known by their names.
- */
-function readsStructureAlone(server: Server): boolean {
-  return /^claude/i.test(server.getClientVersion()?.name ?? '');
-}
-
+/** Returns a tool without its schema, which would oblige its results to have a structure. */
 function withoutOutputSchema({ outputSchema: _, ...tool }: McpTool): McpTool {
   return tool;
 }
@@ -88,16 +96,19 @@ function withoutStructure({ structuredContent: _, ...result }: CallToolResult): 
  * @returns Called at the first use: the newest revision of the protocol has no beginning, and a client
  *   that looks at the tools may not call any.
  */
-function logConnection(server: Server, { session, log }: CallContext): () => void {
+function logConnection(
+  server: Server,
+  { session, log }: CallContext,
+): (request?: ServerContext) => void {
   let isOpen = false;
-  const open = (): void => {
+  const open = (request?: ServerContext): void => {
     if (isOpen) return;
     isOpen = true;
-    const client = server.getClientVersion();
-    const known = client && { client: `${client.name} ${client.version}` };
+    const client = clientOf(server, request);
+    const known = client && { client: [client.name, client.version ?? []].flat().join(' ') };
     log?.write({ event: 'connected', session, ...known });
   };
-  server.oninitialized = open;
+  server.oninitialized = () => open();
   server.onclose = () => {
     if (isOpen) log?.write({ event: 'disconnected', session });
   };

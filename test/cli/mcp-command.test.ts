@@ -148,11 +148,29 @@ test('F7: --options takes options of the contract, and single options override t
   expect(answerOf(result)).toMatch(/^\/ b\n.*clamped to 7s/s);
 });
 
-test('B24: --no-structured leaves the text', async () => {
-  const client = await clients.stdio(['--contract', 'session', '--no-structured']);
+test.each([
+  [[], false],
+  [['--structured'], true],
+] as const)('I5: with %j there is structure beside the text: %s', async (flags, given) => {
+  const client = await clients.stdio(['--contract', 'session', ...flags]);
+  const { tools } = await client.listTools();
+  expect(tools.map((tool) => 'outputSchema' in tool)).toEqual(tools.map(() => given));
   const result = await client.callTool({ name: 'bash', arguments: { command: 'echo hi' } });
-  expect(result).not.toHaveProperty('structuredContent');
+  expect('structuredContent' in result).toBe(given);
   expect(answerOf(result)).toContain('hi');
+});
+
+test('I6: --max-characters is for every client, declared, and at least what a note needs', async () => {
+  const client = await clients.stdio(['--contract', 'session', '--max-characters', '2000']);
+  const { tools } = await client.listTools();
+  const declared = tools.map(({ _meta }) => _meta?.['anthropic/maxResultSizeChars']);
+  expect(declared).toEqual(tools.map(() => 2000));
+  const result = await client.callTool({ name: 'bash', arguments: { command: 'seq 9999' } });
+  expect(answerOf(result)).toMatch(/^1\n2\n[\s\S]*characters left out here[\s\S]*are shown\]$/);
+  expect(answerOf(result).length).toBeLessThanOrEqual(2000);
+  const { code, stderr } = await cli('mcp', '--max-characters', '999');
+  expect(code).not.toBe(0);
+  expect(stderr).toContain('maxCharacters: expected a whole number from 1000, got 999');
 });
 
 test('help names the options', async () => {

@@ -32,7 +32,8 @@ describe('an MCP server of a fleet', where(installed('nats-server')), async () =
   test('tells a call that its worker was lost, and has a new session for the next', async () => {
     const worker = await startWorker(nats.url, ['--label', 'of=two']);
     const client = new Client({ name: 'test', version: '1' });
-    const args = [program, 'mcp', '--fleet', nats.url, '--label', 'of=two', '--cwd', '/tmp'];
+    const args = [program, 'mcp', '--fleet', nats.url, '--label', 'of=two', '--structured'];
+    args.push('--cwd', '/tmp');
     await client.connect(new StdioClientTransport({ command: process.execPath, args }));
     const bash = (command: string) => client.callTool({ name: 'bash', arguments: { command } });
     await client.listTools();

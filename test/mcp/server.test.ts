@@ -31,7 +31,7 @@ test('a tool with an output schema answers with text and with what the schema de
   const structured = { stdout: 'hi\n', exit_code: 3 };
   const content = [{ type: 'text' as const, text: 'hi\nexit code 3' }];
   const tool = toolOf('bash', async () => ({ content, structured }), { outputSchema });
-  const client = await connected(tool);
+  const client = await connected(tool, { structured: true });
   // With the list known, the client checks results against the schema, and throws if they differ.
   const { tools } = await client.listTools();
   expect(tools[0]?.outputSchema).toEqual(outputSchema);
@@ -42,7 +42,7 @@ test('a tool with an output schema answers with text and with what the schema de
 
 test('a client would notice results that do not fit the schema', async () => {
   const tool = toolOf('bash', async () => ({ structured: { stdout: 1 } }), { outputSchema });
-  const client = await connected(tool);
+  const client = await connected(tool, { structured: true });
   await client.listTools();
   await expect(client.callTool({ name: 'bash', arguments: {} })).rejects.toThrow();
 });
@@ -57,7 +57,7 @@ test('a failure needs no structured content', async () => {
   const fail = async () => {
     throw new ToolError('timedOut', 'so far\n\ntimed out');
   };
-  const client = await connected(toolOf('bash', fail, { outputSchema }));
+  const client = await connected(toolOf('bash', fail, { outputSchema }), { structured: true });
   await client.listTools();
   const result = await client.callTool({ name: 'bash', arguments: {} });
   expect(result).toMatchObject({ isError: true, content: [{ text: 'so far\n\ntimed out' }] });

@@ -17,7 +17,7 @@ interface CallOptions {
   readonly onprogress?: (note: { progress: number; message?: string | undefined }) => void;
 }
 
-/** A client of the server as it is without `--contract`. */
+/** A client of the server as it is without `--contract`, with structured results. */
 interface SessionClient {
   call(
     name: string,
@@ -30,7 +30,7 @@ interface SessionClient {
 
 const serverOf = (more: readonly string[]) => ({
   command: process.execPath,
-  args: [program, 'mcp', '--cwd', folder.path, ...more],
+  args: [program, 'mcp', '--cwd', folder.path, '--structured', ...more],
   stderr: 'ignore' as const,
 });
 

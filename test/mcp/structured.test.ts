@@ -22,13 +22,14 @@ async function connected(clientName: string, structured?: boolean): Promise<Clie
 }
 
 test.each([
-  ['test', undefined, true],
+  ['test', undefined, false],
   ['claude-code', undefined, false],
-  ['claude-ai', undefined, false],
+  ['codex-mcp-client', undefined, false],
   ['claude-code', true, true],
+  ['test', true, true],
   ['test', false, false],
 ] as const)(
-  'B24: for %s, with structured: %s, structure is given: %s',
+  'I5: for %s, with structured: %s, structure is given: %s',
   async (name, structured, given) => {
     const client = await connected(name, structured);
     const { tools } = await client.listTools();
@@ -40,7 +41,7 @@ test.each([
 );
 
 test('B24: text and structure say the same of a timeout', async () => {
-  const client = await connected('test');
+  const client = await connected('test', true);
   const input = { command: 'echo a; sleep 30', timeout: 300 };
   const result = await client.callTool({ name: 'bash', arguments: input });
   const { stdout, timed_out, notices } = result.structuredContent as Record<string, unknown>;

@@ -106,7 +106,7 @@ describe('both packages, installed offline where nothing can be compiled', () =>
           ...['bash', 'task_output', 'write_task', 'kill_task', 'list_tasks'],
         ]);
         const result = await client.callTool({ name: 'bash', arguments: { command: 'pwd' } });
-        expect(result.structuredContent).toMatchObject({ stdout: `${project}\n`, exit_code: 0 });
+        expect(result).toMatchObject({ content: [{ type: 'text', text: project }] });
       } finally {
         await client.close();
       }

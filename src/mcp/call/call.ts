@@ -16,6 +16,8 @@ export interface CallContext {
   readonly session: string;
   readonly log: CallLog | undefined;
   readonly delivery: Delivery | undefined;
+  /** Makes of a tool's result what the client of a request can show a model. */
+  shown(tool: string, result: CallToolResult, request: ServerContext): Promise<CallToolResult>;
 }
 
 /** The functions of a transport that the SDK's transports do not have. */
@@ -51,7 +53,8 @@ export async function callTool(
   const progress = progressOf(request, context);
   const stop = (): void => progress?.stop();
   signal.addEventListener('abort', stop, { once: true });
-  const { result, outcome, error } = await settle(tool, input, signal, progress);
+  const { result: whole, outcome, error } = await settle(tool, input, signal, progress);
+  const result = await context.shown(tool.name, whole, request);
   // No progress may come after the response, so the last note must be on its way first.
   await progress?.finish();
   signal.removeEventListener('abort', stop);

@@ -9,6 +9,7 @@ import {
   readOptions,
 } from '../../support/checks.js';
 import { claimStandardOutput } from '../../support/streams/standard-output.js';
+import { WholeAnswers } from '../answers/whole-answers.js';
 import { checkTool, MCP_OPTION_NAMES, type McpOptions, readServerOptions } from '../options.js';
 import { buildServer } from '../server.js';
 import { type McpService, reportTo } from '../service.js';
@@ -52,7 +53,8 @@ export function serveStdio(tool: BashTool, given: StdioOptions = {}): McpService
   const output = options.streams?.output ?? claimed?.stream;
   const transport = new LineTransport(input, output ?? process.stdout, MAX_MESSAGE);
   // A client may ask for the tools before it opens the connection, which takes a server each time.
-  const handle = serve(() => buildServer(tool, options, undefined), {
+  const answers = new WholeAnswers();
+  const handle = serve(() => buildServer(tool, options, answers), {
     transport,
     onerror: (error) => {
       if (!isEnd(error)) report(shortened(error));
@@ -60,6 +62,7 @@ export function serveStdio(tool: BashTool, given: StdioOptions = {}): McpService
   });
   const closed = transport.ended.then(async () => {
     await tool.dispose();
+    await answers.dispose();
     claimed?.release();
   });
   return {
