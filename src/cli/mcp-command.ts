@@ -54,6 +54,9 @@ interface McpFlags extends BrokerFlags {
 /** The contract for MCP: it has progress, structured results and a directory that stays. */
 const DEFAULT_CONTRACT = 'session';
 
+/** Matches the error about a flag that is gone, with a hint that names its opposite. */
+const NO_STRUCTURED = /^(error: unknown option '--no-structured')\n.*/;
+
 const TOKEN_VARIABLE = 'FORKLINE_MCP_TOKEN';
 
 /** Makes `forkline mcp`: serves the shell tool of a contract by MCP. */
@@ -62,6 +65,10 @@ export function mcpCommand(): Command {
   const inherit = new Option('--inherit-env <what>', 'variables that commands inherit');
   const command = new Command('mcp')
     .description('Serve the shell tool to an MCP client, on standard input and output')
+    .configureOutput({
+      outputError: (text, write) =>
+        write(text.replace(NO_STRUCTURED, '$1: answers are text alone by default')),
+    })
     .addOption(contract.choices(CONTRACT_NAMES).default(DEFAULT_CONTRACT))
     .option('--cwd <directory>', 'where commands run; default: the current directory')
     .option('--timeout <seconds>', 'the timeout of calls that ask for none', parseSeconds)

@@ -160,6 +160,14 @@ test.each([
   expect(answerOf(result)).toContain('hi');
 });
 
+test('I5: --no-structured is refused, since it says what is the default', async () => {
+  const { code, stderr } = await cli('mcp', '--no-structured');
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: "error: unknown option '--no-structured': answers are text alone by default\n",
+  });
+});
+
 test('I6: --max-characters is for every client, declared, and at least what a note needs', async () => {
   const client = await clients.stdio(['--contract', 'session', '--max-characters', '2000']);
   const { tools } = await client.listTools();
