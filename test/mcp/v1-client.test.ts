@@ -70,3 +70,21 @@ test.each(['stdio', 'http'] as const)('version 1 cancels (%s)', async (how) => {
   await eventually(() => expect(sleeping(621)).toEqual([]));
   await client.ping();
 });
+
+test.each(['stdio', 'http'] as const)(
+  'I6: version 1 gets text alone, and no more than a client shows (%s)',
+  async (how) => {
+    await connect(how);
+    const { tools } = await client.listTools();
+    for (const tool of tools) {
+      expect(tool).not.toHaveProperty('outputSchema');
+      expect(tool._meta).toEqual({ 'anthropic/maxResultSizeChars': 50_000 });
+    }
+    const result = await client.callTool({ name: 'bash', arguments: { command: 'seq 20000' } });
+    expect(result).not.toHaveProperty('structuredContent');
+    expect(answerOf(result).length).toBeLessThan(36_001);
+    expect(answerOf(result)).toMatch(
+      /\n20000\n\n\[Showing lines [\s\S]*Wall time: [\d.]+ seconds$/,
+    );
+  },
+);
