@@ -215,6 +215,7 @@ describe('each has one home in TypeScript', () => {
       /instanceof Error \?|isNativeError\(|\bString\((?:error|reason|cause|thrown|why)\)/,
       ['src/support/errors.ts'],
     ],
+    ['entries of users', /\b(?:homedir|userInfo)\(/, ['src/support/directories/home.ts']],
     ['warnings of the process', /\bemitWarning\b/, ['src/support/logger.ts']],
   ];
 

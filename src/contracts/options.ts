@@ -1,4 +1,3 @@
-import { homedir } from 'node:os';
 import { dirname } from 'node:path';
 import { resolveEnvironment } from '../command/environment.js';
 import { lookForLocale, overLocale } from '../command/locale.js';
@@ -23,6 +22,7 @@ import {
   checkWellFormed,
   isMissing,
 } from '../support/checks.js';
+import { homeDirectory } from '../support/directories/home.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { Logger } from '../support/logger.js';
 import { absolutePath } from '../support/paths.js';
@@ -94,7 +94,7 @@ export const SHELL_OPTION_NAMES: OptionNames<ShellOptions> & { readonly contract
 /** Those options with everything decided. */
 export interface ShellSettings extends Readonly<Record<CarriedBy<'tool'>, unknown>> {
   readonly cwd: string;
-  readonly home: string;
+  readonly home: string | undefined;
   readonly inheritEnv: 'scrubbed' | 'all' | 'none';
   readonly scrub: readonly string[] | undefined;
   readonly env: Readonly<Record<string, string | undefined>> | undefined;
@@ -116,8 +116,8 @@ export interface ShellSettings extends Readonly<Record<CarriedBy<'tool'>, unknow
 export interface CallMoment {
   /** The host's variables. */
   readonly inherited: string;
-  /** What `~` stands for. */
-  readonly home: string;
+  /** What `~` stands for; undefined: the user has no home directory. */
+  readonly home: string | undefined;
 }
 
 /** The host as it is now. */
@@ -142,9 +142,9 @@ function pinnedSandbox(given: unknown, workspace: string): SandboxPolicy | undef
   return policy;
 }
 
-/** `homedir()` would ask the process's own variables, which a runtime may have replaced. */
-function homeOfNow(): string {
-  return process.env.HOME ?? homedir();
+/** `homeDirectory()` asks the process's own variables, which a runtime may have replaced. */
+function homeOfNow(): string | undefined {
+  return process.env.HOME ?? homeDirectory();
 }
 
 /**

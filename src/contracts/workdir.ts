@@ -1,6 +1,7 @@
 import { type Stats, stat } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { LaunchError } from '../engine/launch-error.js';
+import { expandHome } from '../support/directories/home.js';
 import { InputError, showValue } from '../support/errors.js';
 import { firstBytes } from '../support/text.js';
 import { ToolError } from './errors.js';
@@ -11,15 +12,15 @@ import { ToolError } from './errors.js';
  *
  * @param cwd Absolute, relative to `base`, or beginning with `~/`. Default: `base`.
  * @param base Absolute.
- * @param home The directory that `~` stands for.
- * @throws {InputError} The text cannot be a path.
+ * @param home The directory that `~` stands for; undefined: there is none.
+ * @throws {InputError} The text cannot be a path, or begins with `~`, and there is no home directory.
  */
 export function resolveWorkingDirectory(
   cwd: string | undefined,
   base: string,
-  home: string,
+  home: string | undefined,
 ): string {
-  const path = cwd === undefined ? base : resolve(base, expandHome(cwd, home));
+  const path = cwd === undefined ? base : resolve(base, expandHome('cwd', cwd, home));
   if (path.includes('\0')) {
     throw new InputError(`cwd: expected a path without NUL, got ${showValue(cwd ?? base)}`);
   }
@@ -54,11 +55,6 @@ export async function explainLaunch(error: unknown, path: string): Promise<unkno
   // The directory may exist and be closed to this user, or exist again.
   const message = (await faultOf(path)) ?? explain(path, error);
   return new ToolError('directory', message, { cause: error });
-}
-
-/** Expands `~` and `~/…`; a path such as `~user` stays as it is. */
-function expandHome(path: string, home: string): string {
-  return path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : path;
 }
 
 // The callback form, since fs.promises.stat takes three times as long: more than the rest of a call's

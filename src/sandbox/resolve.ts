@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { ownPlaces } from '../engine/addon/places.js';
 import { SERVER } from '../engine/channel.js';
 import type { EngineSandbox } from '../engine/message.js';
+import { expandHome, homeDirectory } from '../support/directories/home.js';
 import { userDirectory } from '../support/directories/private-directory.js';
 import { InputError } from '../support/errors.js';
 import { HIDDEN_IN_HOME, HIDDEN_IN_SYSTEM, KEPT_SETTINGS } from './defaults.js';
@@ -94,7 +94,7 @@ function resolveNow(
   granted: GrantedRights,
 ): Omit<CachedSandbox, 'at'> {
   const { filesystem = {} } = policy;
-  const home = homedir();
+  const home = homeOfUser();
   const all = (paths: readonly string[]) => paths.map((path) => absoluteIn(base, path));
   const { writable, git } = granted;
   const denied = filesystem.denyWrite ?? KEPT_SETTINGS;
@@ -105,7 +105,7 @@ function resolveNow(
     );
   const hidden = filesystem.denyRead
     ? all(filesystem.denyRead)
-    : [...HIDDEN_IN_HOME.map((path) => join(home, path)), ...HIDDEN_IN_SYSTEM];
+    : [...HIDDEN_IN_HOME.flatMap((path) => (home ? join(home, path) : [])), ...HIDDEN_IN_SYSTEM];
   // Writable paths are visible anyway, and the stricter rule for the same path would count.
   const unseen = [cwd, base].map(realOf).filter((place) => !isAmong(place, writable));
   const secrets = policy.secrets && keptSecrets(policy.secrets);
@@ -121,8 +121,7 @@ function resolveNow(
     secrets,
     writable: existing(writable),
     kept: [...existing([...settings, ...git.obeyed, ...trusted, ...own, ...privates]), ...obeyed],
-    // A home that is no absolute path is ignored.
-    hidden: [...new Set(hidden.filter(isAbsolute))],
+    hidden: [...new Set(hidden)],
     shown: existing(shown),
     sockets: existing(granted.sockets),
     ownTmp: filesystem.tmp !== 'shared',
@@ -219,7 +218,7 @@ function planned(
       sandbox.kept.filter((path) => !isHeld(path)),
     ),
     pinned('hide', within),
-    entries('home', [homedir()].filter(isAbsolute)),
+    entries('home', [homeOfUser() ?? []].flat()),
     entries('hide', elsewhere),
     entries('absent', missing(sandbox.hidden)),
     pinned('show', sandbox.shown),
@@ -237,11 +236,19 @@ function realOf(path: string): string {
   return follow(path)?.real ?? path;
 }
 
-/** Makes a path absolute: from the home directory, or relative to a directory. */
+/** Returns the home directory; undefined: there is none, or only the name of one that is no absolute path. */
+function homeOfUser(): string | undefined {
+  const home = homeDirectory();
+  return home !== undefined && isAbsolute(home) ? home : undefined;
+}
+
+/**
+ * Makes a path absolute: from the home directory, or relative to a directory.
+ *
+ * @throws {InputError} There is no home directory.
+ */
 function absoluteIn(base: string, path: string): string {
-  return path === '~' || path.startsWith('~/')
-    ? join(homedir(), path.slice(2))
-    : resolve(base, path);
+  return resolve(base, expandHome('sandbox', path, homeOfUser()));
 }
 
 /** Returns the places that must stay visible although they are among temporary files. */

@@ -1,10 +1,11 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
-import { homedir, networkInterfaces } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { networkInterfaces } from 'node:os';
+import { dirname } from 'node:path';
 import type { EngineSandbox } from '../../engine/message.js';
 import type { BaseResult, Capture, MergedResult, SeparateResult } from '../../engine/outcome.js';
 import type { Denial, Enforcement } from '../../engine/sandbox-report.js';
+import { resolveFromHome } from '../../support/directories/home.js';
 import { isAmong, longestOf } from '../paths.js';
 import { withRenewal } from '../renewal.js';
 import { deniedHostsOf } from '../served.js';
@@ -123,7 +124,8 @@ async function denialIn(
     : undefined;
   if (host !== undefined) return connectDenied(host, sandbox);
   for (const { name, isExact } of namesIn(line)) {
-    const path = resolve(directory, name.startsWith('~/') ? join(homedir(), name.slice(2)) : name);
+    const path = resolveFromHome(directory, name);
+    if (path === undefined) continue;
     if (!isExact && !(await may(path, constants.F_OK))) continue;
     const denial = await pathDenied(path, line, sandbox, by);
     if (denial !== undefined) return denial;

@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync, realpathSync, type Stats } from 'node:fs';
-import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { resolveFromHome } from '../../support/directories/home.js';
 import { readGitConfig } from './config.js';
 
 /** The paths that git uses for a directory. */
@@ -71,19 +71,18 @@ function configuredBy(directory: string): readonly string[] {
       const isObeyed = isIncluded || OBEYED_KEYS.has(key);
       // Hooks are looked up from the directory in which they run.
       const base = isIncluded ? directory : worktree;
-      if (isObeyed) found.push(...values.filter(Boolean).map((value) => fromHome(base, value)));
+      if (!isObeyed) continue;
+      for (const value of values.filter(Boolean)) {
+        // Without a home directory, git itself fails at a path that begins with `~`.
+        const named = resolveFromHome(base, value);
+        if (named !== undefined) found.push(named);
+      }
     }
   }
   return found;
 }
 
 const OBEYED_KEYS = new Set(['core.hookspath', 'core.attributesfile', 'core.fsmonitor']);
-
-function fromHome(base: string, path: string): string {
-  return path === '~' || path.startsWith('~/')
-    ? join(homedir(), path.slice(2))
-    : resolve(base, path);
-}
 
 /**
  * Returns the directory that a `.git` file names and that names the file in turn: a worktree's or a

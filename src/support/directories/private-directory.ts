@@ -1,8 +1,9 @@
 import { lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { lstat, mkdir } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { basename, dirname, resolve } from 'node:path';
 import { hasCode } from '../errors.js';
+import { userName } from './home.js';
 import { inDirectory, makeDirectories } from './host-files.js';
 
 /**
@@ -57,7 +58,7 @@ function homeless(path: string, error: unknown): unknown {
 
 export function userDirectory(): string {
   // TMPDIR may be relative, but the path is also used by processes with another working directory.
-  return resolve(tmpdir(), `forkline-${process.getuid?.() ?? userInfo().username}`);
+  return resolve(tmpdir(), `forkline-${process.getuid?.() ?? userName()}`);
 }
 
 /**

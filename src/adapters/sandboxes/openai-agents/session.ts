@@ -1,5 +1,4 @@
 import { rm } from 'node:fs/promises';
-import { userInfo } from 'node:os';
 import type { Editor, ToolOutputImage } from '@openai/agents';
 import {
   type ExecCommandArgs,
@@ -18,6 +17,7 @@ import {
   type ViewImageArgs,
   type WriteStdinArgs,
 } from '@openai/agents/sandbox';
+import { userName } from '../../../support/directories/home.js';
 import type { LocalMachine } from '../../local-machine/machine.js';
 import { execAnswer } from './answer.js';
 import { editorOf } from './editor.js';
@@ -271,8 +271,8 @@ function environmentOf(manifest: Manifest) {
 }
 
 function checkUser(runAs: string | undefined): void {
-  if (runAs === undefined || runAs === '' || runAs === userInfo().username) return;
+  if (runAs === undefined || runAs === '' || runAs === userName()) return;
   throw new SandboxUnsupportedFeatureError(
-    `runAs: expected the user of this process, ${userInfo().username}, got ${JSON.stringify(runAs)}`,
+    `runAs: expected the user of this process, ${userName()}, got ${JSON.stringify(runAs)}`,
   );
 }

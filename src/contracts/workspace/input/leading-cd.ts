@@ -18,12 +18,12 @@ interface LeadingCd {
  * Does not use `shell/parser.ts`, which takes 15 ms to load and which no ordinary call needs. The other
  * readers of shell text are `findWordTokens()` and `findStages()`.
  *
- * @param home The directory that `~` stands for.
+ * @param home The directory that `~` stands for; undefined: such a path is left to the shell.
  * @param searched The command's `CDPATH`, by which `cd` finds a relative path elsewhere.
  */
 export function takeLeadingCd(
   command: string,
-  home: string,
+  home: string | undefined,
   searched?: string,
 ): LeadingCd | undefined {
   const [start] = /^\s*cd[ \t]+/.exec(command) ?? [];
@@ -36,7 +36,10 @@ export function takeLeadingCd(
   if (and === undefined) return undefined;
   const rest = command.slice(word.end + and.length).trimEnd();
   if (!isWholeInOneDirectory(rest)) return undefined;
-  return { directory: word.tilde ? join(home, word.text.slice(1)) : word.text, command: rest };
+  if (!word.tilde) return { directory: word.text, command: rest };
+  return home === undefined
+    ? undefined
+    : { directory: join(home, word.text.slice(1)), command: rest };
 }
 
 interface Word {

@@ -12,6 +12,7 @@ import {
   type OptionNames,
   readOptions,
 } from '../../../support/checks.js';
+import { expandHome, withoutHome } from '../../../support/directories/home.js';
 import { InputError, showValue } from '../../../support/errors.js';
 import { momentOf, type ShellSettings, shellEnvironment, showingPaths } from '../../options.js';
 
@@ -47,8 +48,11 @@ export function resolveSnapshot(
     throw new InputError(`shellSnapshot.rcFile: expected a path, got ${showValue(rcFile)}`);
   }
   const home = shell.env?.HOME ?? shell.home;
-  const path = rcFile.startsWith('~/') ? resolve(home, rcFile.slice(2)) : rcFile;
-  const file = resolve(shell.cwd, path);
+  if (home === undefined && rcFile.startsWith('~/')) {
+    warn(`shellSnapshot: not used, ${rcFile}: ${withoutHome()}`);
+    return undefined;
+  }
+  const file = resolve(shell.cwd, expandHome('shellSnapshot.rcFile', rcFile, home));
   return new ShellSnapshot(
     {
       rcFile: file,
