@@ -24,6 +24,7 @@ export const NOT_STARTED = 126;
 /** Codes of the loader's errors for a missing addon, or one for another machine. */
 const ADDON_CODES: readonly unknown[] = [
   'FORKLINE_NO_BINDING',
+  'FORKLINE_NOEXEC',
   'FORKLINE_UNSUPPORTED_PLATFORM',
   'ERR_DLOPEN_FAILED',
 ];

@@ -183,6 +183,9 @@ describe('the program', () => {
     const { result, error } = await host.run('echo hi');
     if (ban === '2') {
       expect(error).toMatchObject({ name: 'LaunchError', code: 'EACCES', step: 'keeper' });
+      expect(error?.message).toContain(
+        'forkline-keeper, which may not be executed where it is (noexec?)',
+      );
       expect(error?.message).toContain('memfd_create');
     } else {
       expect(error).toBeUndefined();

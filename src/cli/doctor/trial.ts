@@ -32,7 +32,7 @@ export async function trial(): Promise<Finding[]> {
     return [fine('engine', 'native'), addon(), ran, ...handles, await sandboxTrial()];
   } catch (error) {
     const cost = 'no command can run';
-    return [addon(), failed('commands', messageOf(error), cost)];
+    return [addon(), ...noexec(error), failed('commands', messageOf(error), cost)];
   } finally {
     await owner.dispose();
   }
@@ -62,6 +62,13 @@ function addon(): Finding {
   const version = `forkline ${packageVersion()}`;
   if (path !== undefined) return fine('addon', `${version}, ${path}`);
   return failed('addon', `${version}, none loaded`, 'no command can be started');
+}
+
+/** Names the file system on which the addon may not be loaded. */
+function noexec(error: unknown): Finding[] {
+  if (!(error instanceof Error) || !('mount' in error)) return [];
+  const cost = 'the addon there cannot be loaded; FORKLINE_BINDING can name a copy elsewhere';
+  return [failed('noexec', `set for the file system at ${error.mount}`, cost)];
 }
 
 /**

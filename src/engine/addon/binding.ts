@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { ownFiles, ownRequire } from '../../support/package/own-require.js';
+import { explainLoad } from './load-error.js';
 import type { NativeBinding } from './native.js';
 import { libc, packageRoot, placesOf } from './places.js';
 
@@ -31,7 +32,9 @@ export function loadBinding(): NativeBinding {
       return require(place) as NativeBinding;
     } catch (error) {
       const isMissing = (error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND';
-      if (!isMissing && mine.includes(place)) broken ??= error;
+      if (!isMissing && mine.includes(place)) {
+        broken ??= explainLoad(error, () => require.resolve(place));
+      }
     }
   }
   // A binary that exists and does not load must be reported, and not count as missing.

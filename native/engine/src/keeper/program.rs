@@ -56,8 +56,11 @@ pub fn launch_keeper(
         Err(Failure { step: Step::Exec, error }) if is_refused(&error) => {
             let program = std::fs::read(path).map_err(|_| no_keeper(error))?;
             let copy = memory_program(c"forkline-keeper", &program).map_err(|error| {
-                let subject = "forkline-keeper from memory (memfd_create)";
-                LaunchError::new(crate::command::errors::Step::Keeper, &error, subject)
+                let subject = format!(
+                    "{}, which may not be executed where it is (noexec?), from memory (memfd_create)",
+                    path.display()
+                );
+                LaunchError::new(crate::command::errors::Step::Keeper, &error, &subject)
             })?;
             let launched = launch(CString::default(), copy.as_fd(), stack);
             launched.map_err(|failure| no_keeper(failure.error))
