@@ -10,6 +10,7 @@ export {
   type DraftReport,
 } from './artifacts/store.js';
 export type { CommandLine } from './command/command-line.js';
+export { exportedFunctions } from './command/exported-functions.js';
 export { run } from './command/run.js';
 export { SECRET_NAME_PATTERNS } from './command/secrets.js';
 export { type LiveProcess, type Snapshot, type SpawnOptions, spawn } from './command/spawn.js';

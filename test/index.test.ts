@@ -31,6 +31,7 @@ test('the package exports this and nothing else', () => {
     'detach',
     'exitCodeOf',
     'explainErrorLine',
+    'exportedFunctions',
     'incompleteNotice',
     'isErrorLine',
     'listTasks',

@@ -57,6 +57,19 @@ export function collectVariable(
   return { ...given, [text.slice(0, equals)]: text.slice(equals + 1) };
 }
 
+/** Adds `NAME=value`, or `NAME` with this process's own value, to the variables that were given before. */
+export function collectEnvironment(
+  text: string,
+  given: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  if (text.includes('=')) return collectVariable(text, given);
+  const own = process.env[text];
+  if (own === undefined) {
+    throw new InvalidArgumentError('Expected NAME=value, or NAME of a variable that is set here.');
+  }
+  return { ...given, [text]: own };
+}
+
 /**
  * Refuses options that mean nothing without another one.
  *

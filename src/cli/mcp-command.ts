@@ -11,6 +11,7 @@ import {
 import type { CallLogFile, HttpOptions, McpService, StdioOptions } from '../mcp/index.js';
 import {
   checkBeside,
+  collectEnvironment,
   collectVariable,
   parseCount,
   parseOptions,
@@ -72,7 +73,11 @@ export function mcpCommand(): Command {
     .addOption(contract.choices(CONTRACT_NAMES).default(DEFAULT_CONTRACT))
     .option('--cwd <directory>', 'where commands run; default: the current directory')
     .option('--timeout <seconds>', 'the timeout of calls that ask for none', parseSeconds)
-    .option('--env <name=value>', 'set a variable for commands; may be repeated', collectVariable)
+    .option(
+      '--env <name=value>',
+      'set a variable for commands; may be repeated',
+      collectEnvironment,
+    )
     .addOption(inherit.choices(['scrubbed', 'all', 'none']))
     .addOption(sandboxOption())
     .addOption(secretOption())

@@ -2,7 +2,7 @@ import { inheritedEnvironment } from '../engine/environ.js';
 import { checkEnvironment, checkInherit } from '../options/environment.js';
 import { isShellVariable } from '../shell/variables.js';
 import { InputError, showValue } from '../support/errors.js';
-import { removeLaunchers } from './launchers.js';
+import { HOSTS_OWN, removeLaunchers } from './launchers.js';
 import { compileNamePatterns, hasPassword, SECRET_NAME_PATTERNS } from './secrets.js';
 
 /** The layers of a command's environment, lowest first. */
@@ -106,7 +106,9 @@ function makeBase(
     // Of two entries with the same name, getenv() in the host sees the first.
     if (name === '' || entries.has(name)) continue;
     if (isShellVariable(name)) continue;
-    if (secret !== undefined && (secret.test(name) || hasPassword(entry))) continue;
+    if (secret !== undefined) {
+      if (HOSTS_OWN.has(name) || secret.test(name) || hasPassword(entry)) continue;
+    }
     entries.set(name, entry);
   }
   removeLaunchers(entries);

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import {
-  collectVariable,
+  collectEnvironment,
   parseSeconds,
   parseSize,
   parseUmask,
@@ -23,7 +23,7 @@ export function runCommand(): Command {
     .argument('<command...>', 'text of the command, one argument; or, after --, its words')
     .option('--timeout <seconds>', 'end the command after this time; exit code 124', parseSeconds)
     .option('--cwd <directory>', 'where the command runs; default: here')
-    .option('--env <name=value>', 'set a variable; may be repeated', collectVariable)
+    .option('--env <name=value>', 'set a variable; may be repeated', collectEnvironment)
     .option(
       '--max-output <bytes>',
       'print at most so many bytes, from the start and the end (64K, 1M)',

@@ -3,13 +3,15 @@ import { messageOf } from '../../support/errors.js';
 import { NOT_STARTED } from '../exit-code.js';
 import { note } from '../notes.js';
 import { expectOutputErrors, writeOrTell } from '../standard-output.js';
+import { commandVariables } from './command-variables.js';
 import { describe, explain } from './failure.js';
 import type { RunFlags } from './run-once.js';
 
 /** Starts a detached command and prints its id. Returns the exit code. */
 export async function runDetached(command: string, flags: RunFlags): Promise<number> {
   expectOutputErrors();
-  const { cwd, env, umask, timeout: timeoutMs, keepInput, sandbox, json } = flags;
+  const { cwd, env: given, umask, timeout: timeoutMs, keepInput, sandbox, json } = flags;
+  const env = commandVariables(given);
   const stdin = keepInput ? 'pipe' : 'null';
   try {
     const options = { cwd, env, umask, timeoutMs, stdin, sandbox } as const;

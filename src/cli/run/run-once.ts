@@ -16,6 +16,7 @@ import { exitSoon } from '../standard-output.js';
 import { BoundedOutput } from './bounded-output.js';
 import { type CommandOutput, openOutput } from './command-output.js';
 import { CommandSignals } from './command-signals.js';
+import { commandVariables } from './command-variables.js';
 import { runOnTerminal, userTerminal } from './console.js';
 import { describe, explain } from './failure.js';
 import { feed, hasInput } from './standard-input.js';
@@ -60,7 +61,8 @@ export async function runOnce(command: string, flags: RunFlags): Promise<number>
   const owner = createOwner();
   const line = new WaitingLine();
   const output = openOutput(signals, line);
-  const { env, cwd, umask, timeout: timeoutMs, spill } = flags;
+  const { env: given, cwd, umask, timeout: timeoutMs, spill } = flags;
+  const env = commandVariables(given);
   try {
     const sandbox = sandboxOf(flags.sandbox, flags.secret);
     const options = { owner, signal: signals.signal, env, cwd, umask, timeoutMs, spill, sandbox };

@@ -36,6 +36,9 @@ const SECRETS: &str = include_str!("secrets.txt");
 /// Names, one a line, of variables of the host's own shell that would change what a command means.
 const SHELL_VARIABLES: &str = include_str!("shell-variables.txt");
 
+/// The variables by which the host is told how and where to serve.
+const HOSTS_OWN: [&[u8]; 2] = [b"NODE_ENV", b"PORT"];
+
 /// Returns the environment as entries separated by NUL.
 pub fn resolve(policy: &Policy) -> Result<Vec<u8>, CallError> {
     let mut variables = inherited(policy.inherit)?;
@@ -81,7 +84,8 @@ fn inherited(inherit: Option<&Value>) -> Result<Variables, CallError> {
         if name.is_empty() || variables.get(&name).is_some() || is_shell_variable(&name) {
             continue;
         }
-        if is_scrubbed && (is_secret(&name) || has_password(&value)) {
+        let is_withheld = HOSTS_OWN.contains(&&*name) || is_secret(&name) || has_password(&value);
+        if is_scrubbed && is_withheld {
             continue;
         }
         variables.set(&name, &value);
