@@ -10,17 +10,20 @@
 //! caller asks for one by a variable, or for another reading of shell text, the text is an argument, which no
 //! code can intercept. The same is done for a `bash` that is a script around the real one.
 //!
-//! A single plain command is an argument too: bash execs it in its own place, so no shell is left that `pkill
+//! A text that ends within a quote or the like is an argument too, for the sake of its exit code (see
+//! `unclosed.rs`), and so is a single plain command: bash execs it in its own place, so no shell is left that `pkill
 //! -f` could match, and a fork is saved.
 
 mod dialect;
 mod forerunner;
+mod unclosed;
 
 use std::ffi::CString;
 
 use dialect::{Dialect, Shell};
 use forerunner::Forerunner;
 use forkline_launch::Image;
+use unclosed::is_surely_unclosed;
 
 use crate::request::variables::entries;
 
@@ -144,6 +147,7 @@ fn way(
             {
                 Way::Argument
             }
+            0..=LONGEST_VARIABLE if is_surely_unclosed(text) => Way::Argument,
             0..=LONGEST_VARIABLE if shell.exists && shell.is_program() => Way::Variable,
             0..=LONGEST_VARIABLE => Way::Argument,
             _ => Way::Script,
