@@ -1,4 +1,3 @@
-import { closeSync } from 'node:fs';
 import { warnHost } from '../support/logger.js';
 import { uniqueName } from '../support/random.js';
 import { makeKeepAlive, turnBegins } from '../support/timing.js';
@@ -18,6 +17,7 @@ import {
   MEMBERS,
   type NativeBinding,
   type NativeChannel,
+  type NativePipe,
   type NativeRecord,
   NEVER_STARTED,
   OUTPUT,
@@ -141,6 +141,18 @@ class Channel {
     });
   }
 
+  /**
+   * Resolves when a pipe is ready; with false when it is closed instead. Does not keep the host alive.
+   */
+  whenReady(pipe: NativePipe, isForWriting: boolean): Promise<boolean> {
+    const request = this.#nextId();
+    this.#unheldRequests.add(request);
+    return new Promise((resolve) => {
+      this.#requests.set(request, (reply) => resolve(reply.kind === 'done' && reply.value));
+      pipe.whenReady(request, isForWriting);
+    });
+  }
+
   /** Sends a request whose answer comes later. */
   request(ask: (request: number) => void): Promise<EngineReply> {
     const request = this.#nextId();
@@ -242,8 +254,8 @@ interface SandboxServer {
 
 let sandboxes: SandboxServer = {
   serve: (_, descriptor, answer) => {
-    closeSync(descriptor);
-    closeSync(answer);
+    binding().closeSocket(descriptor);
+    binding().answerSandbox(answer, false);
   },
   leave: () => {},
 };

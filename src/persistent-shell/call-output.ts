@@ -1,9 +1,10 @@
+import type { NamedPipe } from '../engine/local-stream.js';
 import type { Capture, OutputChunk } from '../engine/outcome.js';
 import type { OutputLimits } from '../options/command-options.js';
 import { settlesWithin } from '../support/timing.js';
 import { PacedOutput } from './paced-output.js';
 import { PipeReader } from './pipe-reader.js';
-import type { NamedPipe, Pipes } from './pipes.js';
+import type { Pipes } from './pipes.js';
 import { captureStream, type StreamCapture } from './stream-capture.js';
 
 /** Options for a call's output: how it is captured, and the listener to it. */

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import {
   closeSync,
-  fstatSync,
   openSync,
   readdirSync,
   readFile,
@@ -12,10 +11,10 @@ import {
 } from 'node:fs';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
+import type { NamedPipe } from '../engine/local-stream.js';
 import type { BackgroundProcess } from '../engine/outcome.js';
 import { hasCode } from '../support/errors.js';
 import { pause } from '../support/timing.js';
-import type { NamedPipe } from './pipes.js';
 
 // The look-ups of every call are synchronous: the kernel answers them from memory, in less time than it takes
 // to wake another thread.
@@ -41,8 +40,9 @@ export class OutsideView {
   /** Returns the shell's directory, without symlinks; undefined: it cannot be read, or is no UTF-8. */
   directory(): string | undefined {
     try {
-      const path = readlinkSync(`/proc/${this.#shell}/cwd`, 'buffer');
-      return isUtf8(path) ? path.toString() : undefined;
+      // Deno takes the encoding by its name alone for text, and answers with an array that is no Buffer.
+      const path = readlinkSync(`/proc/${this.#shell}/cwd`, { encoding: 'buffer' });
+      return isUtf8(path) ? Buffer.from(path).toString() : undefined;
     } catch {
       return undefined;
     }
@@ -154,7 +154,7 @@ function leadsTo(link: string, pipes: readonly NamedPipe[]): boolean {
   const name = basename(readlinkSync(link)).replace(/ \(deleted\)$/, '');
   const pipe = pipes.find(({ path }) => basename(path) === name);
   if (pipe === undefined) return false;
-  const [theirs, ours] = [statSync(link), fstatSync(pipe.fd)];
+  const [theirs, ours] = [statSync(link), statSync(`/proc/self/fd/${pipe.descriptor}`)];
   return theirs.ino === ours.ino && theirs.dev === ours.dev;
 }
 

@@ -1,38 +1,26 @@
-import { readSync } from 'node:fs';
-import type { Socket } from 'node:net';
-import { hasCode } from '../support/errors.js';
-import { pipeSocket } from './pipe-socket.js';
-import type { NamedPipe } from './pipes.js';
+import type { NamedPipe } from '../engine/local-stream.js';
 
 /** The most bytes in a pipe, unless a privileged process has made it larger. */
 const MOST_IN_PIPE = 1024 * 1024;
+const PIECE_BYTES = 64 * 1024;
+
+/** The buffer of all reads: what is read is taken at once. */
+let piece: Buffer | undefined;
 
 /** Reads a pipe as it fills. A writer waits while this thread is busy and the pipe is full. */
 export class PipeReader {
-  readonly #fd: number;
-  readonly #socket: Socket;
+  readonly #pipe: NamedPipe;
   #take: ((bytes: Uint8Array) => void) | undefined;
   #isOver = false;
   #hadWriter = false;
-  /** Settles when the last writer has closed the pipe; not before there was a writer. */
+  /** Settles when the last writer has closed the pipe, or it is closed here; not before there was a writer. */
   readonly over: Promise<void>;
 
-  constructor({ fd }: NamedPipe, take: (bytes: Uint8Array) => void) {
-    this.#fd = fd;
+  /** @param take Called with bytes that are valid during the call alone. */
+  constructor(pipe: NamedPipe, take: (bytes: Uint8Array) => void) {
+    this.#pipe = pipe;
     this.#take = take;
-    this.#socket = pipeSocket(fd, 'in');
-    this.over = new Promise((resolve) => {
-      const end = (): void => {
-        this.#isOver = true;
-        resolve();
-      };
-      // The descriptor is closed only after the first of these events.
-      this.#socket.once('end', end).once('error', end).once('close', end);
-    });
-    this.#socket.on('data', (bytes) => {
-      this.#hadWriter = true;
-      this.#take?.(bytes);
-    });
+    this.over = this.#follow();
   }
 
   /** Whether the pipe was opened for writing, as far as the last `drain()` has seen. */
@@ -40,16 +28,9 @@ export class PipeReader {
     return this.#hadWriter || this.#isOver;
   }
 
-  /** Reads the present content of the pipe. */
+  /** Reads the present content of the pipe. Without a writer this is no end: there may not have been one. */
   drain(): void {
-    const piece = Buffer.allocUnsafe(64 * 1024);
-    for (let taken = 0; !this.#isOver && taken < MOST_IN_PIPE; ) {
-      const length = this.#read(piece);
-      if (length === 0) return;
-      this.#hadWriter = true;
-      this.#take?.(piece.subarray(0, length));
-      taken += length;
-    }
+    this.#read();
   }
 
   /** Drops later output. The pipe is still read, so that no writer is blocked. */
@@ -59,19 +40,27 @@ export class PipeReader {
 
   close(): void {
     this.#take = undefined;
-    this.#socket.destroy();
+    this.#pipe.close();
   }
 
-  /** Reads once. Returns 0 if the pipe is empty, or has no writer. */
-  #read(into: Buffer): number {
-    try {
-      return readSync(this.#fd, into);
-    } catch (error) {
-      if (hasCode(error, 'EIO')) return 0;
-      if (!hasCode(error, 'EAGAIN')) throw error;
-      // Without a writer this would be EOF.
+  async #follow(): Promise<void> {
+    // The kernel reports a pipe without a writer only after there was one.
+    while ((await this.#pipe.whenReady('reading')) && this.#read() !== 'noWriter');
+    this.#isOver = true;
+    this.#pipe.close();
+  }
+
+  /** Reads until the pipe is empty, or has no writer. */
+  #read(): 'empty' | 'noWriter' {
+    piece ??= Buffer.allocUnsafeSlow(PIECE_BYTES);
+    for (let taken = 0; taken < MOST_IN_PIPE; ) {
+      const length = this.#pipe.read(piece);
+      if (length === 'noWriter') return length;
       this.#hadWriter = true;
-      return 0;
+      if (length === 'empty') return length;
+      this.#take?.(piece.subarray(0, length));
+      taken += length;
     }
+    return 'empty';
   }
 }

@@ -5,20 +5,13 @@ import {
   makeTemporaryDirectory,
   removeTemporaryDirectory,
 } from '../artifacts/temporary-directory.js';
-import { makeNamedPipe } from '../engine/local-stream.js';
+import { NamedPipe } from '../engine/local-stream.js';
 import { hasCode, messageOf } from '../support/errors.js';
 import { PipesError } from './pipes-error.js';
 
-/** A pipe that a shell opens by its path. */
-export interface NamedPipe {
-  readonly path: string;
-  /** The host's descriptor, which the holder must close. */
-  readonly fd: number;
-}
-
 /** Returns a path that leads to the pipe as long as this process has it open, even if its name is removed. */
-export function pathByDescriptor({ fd }: NamedPipe): string {
-  return `/proc/${process.pid}/fd/${fd}`;
+export function pathByDescriptor({ descriptor }: NamedPipe): string {
+  return `/proc/${process.pid}/fd/${descriptor}`;
 }
 
 const PREFIX = 'shell-';
@@ -96,7 +89,6 @@ export class Pipes {
   }
 
   #make(name: string, staysOpen: boolean): NamedPipe {
-    const path = join(this.#directory, name);
-    return { path, fd: makeNamedPipe(path, staysOpen) };
+    return new NamedPipe(join(this.#directory, name), staysOpen);
   }
 }

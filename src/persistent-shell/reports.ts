@@ -1,6 +1,7 @@
 import { onBehalfOfNobody } from '../engine/caller.js';
+import type { NamedPipe } from '../engine/local-stream.js';
 import { PipeReader } from './pipe-reader.js';
-import { type NamedPipe, pathByDescriptor } from './pipes.js';
+import { pathByDescriptor } from './pipes.js';
 import type { ReportWay } from './script.js';
 
 /** The report of a line of a shell's script. */

@@ -1,6 +1,7 @@
 import { startCommand } from '../command/execute.js';
 import { type LimitGroups, reportOf } from '../command/limits/groups.js';
 import type { StartedCommand } from '../command/promise.js';
+import type { NamedPipe } from '../engine/local-stream.js';
 import type { BackgroundProcess, Capture, LimitsReport, RunResult } from '../engine/outcome.js';
 import type { SandboxReport } from '../engine/sandbox-report.js';
 import type { ExecuteOptions } from '../options/command-options.js';
@@ -10,7 +11,6 @@ import { onAbort } from '../support/abort.js';
 import { settlesAtOnce, settlesWithin, startTimer } from '../support/timing.js';
 import type { OutputOptions } from './call-output.js';
 import { OutsideView } from './outside-view.js';
-import type { NamedPipe } from './pipes.js';
 import type { ShellReport } from './reports.js';
 import { launchText, withoutStartUp } from './script.js';
 import { ShellSandbox } from './shell-sandbox.js';

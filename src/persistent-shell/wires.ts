@@ -1,6 +1,7 @@
+import type { NamedPipe } from '../engine/local-stream.js';
 import { startTimer } from '../support/timing.js';
 import { CallOutput, type OutputOptions } from './call-output.js';
-import { type NamedPipe, Pipes, pathByDescriptor } from './pipes.js';
+import { Pipes, pathByDescriptor } from './pipes.js';
 import { Reports, type ShellReport } from './reports.js';
 import { callLine, firstLine, NEXT, reportLine, SCRIPT_NAME } from './script.js';
 import { ScriptFeed } from './script-feed.js';

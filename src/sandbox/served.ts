@@ -1,6 +1,6 @@
-import { closeSync, writeSync } from 'node:fs';
 import { serveSandboxesBy } from '../engine/channel.js';
 import { lateLibrary, OPEN_ONE_BY_ONE } from '../engine/late-library.js';
+import { answerSandbox, closeSocket } from '../engine/local-stream.js';
 import { messageOf } from '../support/errors.js';
 import { warnHost } from '../support/logger.js';
 import type { DomainRules } from './proxy/domains.js';
@@ -35,7 +35,12 @@ export function serveSandboxes(of: string, secrets: KeptSecrets | undefined): vo
 const served = new Map<number, Promise<() => void>>();
 
 function serve(id: number, descriptor: number, answer: number, plan: string): void {
-  const begun = loadProxy().then((loaded) => {
+  const loading = loadProxy().catch((error: unknown) => {
+    // A process that waits there for an answer would wait without end. From here on it is the server's.
+    closeSocket(descriptor);
+    throw error;
+  });
+  const begun = loading.then((loaded) => {
     proxy = loaded;
     const told = (denied: DeniedHost): void => tellDenied(plan, denied);
     return loaded.serveSandbox(plan, descriptor, rulesIn(plan), secretsOf.get(plan), told);
@@ -44,29 +49,17 @@ function serve(id: number, descriptor: number, answer: number, plan: string): vo
     id,
     begun.then(
       (stop) => {
-        tellServed(answer);
+        answerSandbox(answer, true);
         return stop;
       },
       (error: unknown) => {
-        // A process that waits there for an answer would wait without end.
-        closeSync(descriptor);
         // The sandbox is refused, and made anew for the next command.
-        closeSync(answer);
+        answerSandbox(answer, false);
         warnHost(`The proxy of a sandbox can't be served: ${messageOf(error)}`);
         return () => {};
       },
     ),
   );
-}
-
-function tellServed(answer: number): void {
-  try {
-    writeSync(answer, '1');
-  } catch {
-    // The reader has closed its end.
-  } finally {
-    closeSync(answer);
-  }
 }
 
 function leave(id: number): void {

@@ -1,7 +1,15 @@
-import { closeSync, existsSync, readSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readlinkSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bytesInPipe, makeNamedPipe, TextCapture } from '../../src/engine/local-stream.js';
+import { NamedPipe, TextCapture } from '../../src/engine/local-stream.js';
 import { LaunchError, run } from '../../src/index.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 
@@ -10,38 +18,85 @@ const folder = useFolder();
 
 test('a named pipe is open for reading at once, and for its owner alone', () => {
   const path = folder.file('pipe');
-  const fd = makeNamedPipe(path, false);
+  const pipe = new NamedPipe(path, false);
   const { mode } = statSync(path);
   expect(mode & 0o777).toBe(0o600);
+  expect(readlinkSync(`/proc/self/fd/${pipe.descriptor}`)).toBe(path);
   writeFileSync(path, 'hi');
   const buffer = Buffer.alloc(8);
-  expect(readSync(fd, buffer)).toBe(2);
+  expect(pipe.read(buffer)).toBe(2);
+  expect(buffer.toString('utf8', 0, 2)).toBe('hi');
   // The one who wrote has closed it.
-  expect(readSync(fd, buffer)).toBe(0);
-  closeSync(fd);
+  expect(pipe.read(buffer)).toBe('noWriter');
+  pipe.close();
 });
 
 test('the number of unread bytes in a pipe is known', () => {
   const path = folder.file('unread');
-  const fd = makeNamedPipe(path, true);
-  expect(bytesInPipe(fd)).toBe(0);
+  const pipe = new NamedPipe(path, true);
+  expect(pipe.unread).toBe(0);
   writeFileSync(path, 'four');
-  expect(bytesInPipe(fd)).toBe(4);
-  readSync(fd, Buffer.alloc(3));
-  expect(bytesInPipe(fd)).toBe(1);
-  closeSync(fd);
-  expect(bytesInPipe(fd)).toBeUndefined();
+  expect(pipe.unread).toBe(4);
+  pipe.read(Buffer.alloc(3));
+  expect(pipe.unread).toBe(1);
+  pipe.close();
+  expect(pipe.unread).toBeUndefined();
 });
 
 test('a pipe that stays open has no EOF', () => {
-  const fd = makeNamedPipe(folder.file('open'), true);
-  expect(() => readSync(fd, Buffer.alloc(8))).toThrow('EAGAIN');
-  closeSync(fd);
+  const pipe = new NamedPipe(folder.file('open'), true);
+  expect(pipe.read(Buffer.alloc(8))).toBe('empty');
+  pipe.close();
+});
+
+test('a pipe is ready when there is something to read, and when its last writer has gone', async () => {
+  const path = folder.file('ready');
+  const pipe = new NamedPipe(path, false);
+  const first = pipe.whenReady('reading');
+  // Without a writer so far it is not.
+  expect(await Promise.race([first, run('sleep 0.1').then(() => 'waits')])).toBe('waits');
+  const result = run(`printf hi >${path}`);
+  expect(await first).toBe(true);
+  await result;
+  expect(pipe.read(Buffer.alloc(8))).toBe(2);
+  expect(await pipe.whenReady('reading')).toBe(true);
+  expect(pipe.read(Buffer.alloc(8))).toBe('noWriter');
+  pipe.close();
+});
+
+test('a pipe takes what there is room for, and is ready for writing again once some was read', async () => {
+  const pipe = new NamedPipe(folder.file('full'), true);
+  expect(await pipe.whenReady('writing')).toBe(true);
+  const written = pipe.write(Buffer.alloc(1_000_000)) ?? 0;
+  expect(written).toBe(pipe.unread);
+  expect(pipe.write(Buffer.alloc(1))).toBe(0);
+  const ready = pipe.whenReady('writing');
+  expect(pipe.read(Buffer.alloc(written))).toBe(written);
+  expect(await ready).toBe(true);
+  pipe.close();
+});
+
+test('a pipe is closed once, which ends a wait for it, and every use after it', async () => {
+  const pipe = new NamedPipe(folder.file('closed'), true);
+  const link = `/proc/self/fd/${pipe.descriptor}`;
+  const ready = pipe.whenReady('reading');
+  pipe.close();
+  expect(() => readlinkSync(link)).toThrow('ENOENT');
+  expect(await ready).toBe(false);
+  // The number is another file's by now.
+  const other = openSync('/dev/null', 'r');
+  pipe.close();
+  expect(fstatSync(other).isCharacterDevice()).toBe(true);
+  closeSync(other);
+  expect(pipe.descriptor).toBeLessThan(0);
+  expect(pipe.read(Buffer.alloc(8))).toBe('noWriter');
+  expect(pipe.write(Buffer.alloc(8))).toBeUndefined();
+  expect(await pipe.whenReady('reading')).toBe(false);
 });
 
 test('a pipe that cannot be created is an error with the name of the reason', () => {
   const path = folder.file('none/pipe');
-  const make = () => makeNamedPipe(path, false);
+  const make = () => new NamedPipe(path, false);
   expect(make).toThrow(LaunchError);
   expect(make).toThrow(`ENOENT: the pipe ${path} could not be made`);
   expect(existsSync(path)).toBe(false);

@@ -38,6 +38,13 @@ if (cluster.isPrimary) cluster.fork();
 else import('./smoke.mjs').then(() => cluster.worker.disconnect());`,
 };
 
+/** What starts a program of long-lived shells in each. */
+const SHELLS: typeof RUNTIMES = {
+  'I3: Bun': ['bun', 'bin/bun', 'shells.mjs'],
+  'I4: Deno': ['deno', 'deno', 'run', '--allow-all', '--node-modules-dir=manual', 'shells.mjs'],
+  'the latest Node': ['node', 'bin/node', 'shells.mjs'],
+};
+
 let registry: Registry;
 let machine: Machine;
 let project: string;
@@ -59,3 +66,11 @@ test.each(Object.entries(RUNTIMES))('%s passes the check set', async (_, [name, 
   const ended = await machine.run(project, [join(programOf(name), file ?? ''), ...args]);
   expect(troublesIn(ended)).toEqual([]);
 });
+
+test.each(Object.entries(SHELLS))(
+  '%s keeps shells, serves the network of sandboxes, and lives on',
+  async (_, [name, file, ...args]) => {
+    const ended = await machine.run(project, [join(programOf(name), file ?? ''), ...args]);
+    expect(troublesIn(ended, 9)).toEqual([]);
+  },
+);

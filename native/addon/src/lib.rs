@@ -13,7 +13,7 @@ use std::ffi::CString;
 use std::sync::Arc;
 
 use forkline_engine::{
-    Directory, Ended, Engine, Handle, HostDirectory, MembersGone, Owner, Signal, Sink,
+    Directory, Ended, Engine, Errno, Handle, HostDirectory, MembersGone, Owner, Signal, Sink,
 };
 use napi::bindgen_prelude::{
     Either, Float64Array, FnArgs, Function, Latin1String, Uint8Array, Unknown,
@@ -24,6 +24,7 @@ use parking_lot::Mutex;
 
 use channel::{Batch, CommandSink, EventQueue};
 use event::{EngineEvent, EngineReply};
+use local_stream::NamedPipe;
 use request::{CommandNumbers, Paths, Strings, command, detached, milliseconds, size};
 
 /// Returns whether the process's environment consists of exactly these `NAME=value` entries, separated by
@@ -149,6 +150,19 @@ impl Channel {
         let answer = Box::new(move |started| reply(EngineReply::Detached(started)));
         self.engine.start_detached(command, answer);
         Ok(())
+    }
+
+    /// Makes a named pipe that only its owner may open, and opens it for reading; with `stays_open` for
+    /// writing too, so that the stream has no end. Returns a negative errno if that can't be done.
+    #[napi]
+    pub fn named_pipe(&self, path: String, stays_open: bool) -> Either<NamedPipe, i32> {
+        let made = CString::new(path)
+            .map_err(|_| Errno::INVAL)
+            .and_then(|path| self.engine.named_pipe(&path, stays_open));
+        match made {
+            Ok(pipe) => Either::A(NamedPipe::new(pipe, self.events.clone())),
+            Err(errno) => Either::B(-errno.raw_os_error()),
+        }
     }
 
     /// Forgets a command whose `ended` event has been handled.

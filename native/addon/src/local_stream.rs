@@ -1,59 +1,105 @@
-//! Streams that JavaScript reads: named pipes, which Node cannot make, and captures of them.
+//! Streams that JavaScript reads: named pipes, which Node cannot make, captures of them; and descriptors that
+//! only the addon can close, since some runtimes close none but their own.
 
-use std::ffi::CString;
 use std::fs::File;
-use std::io::Error;
-use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
-use std::os::unix::fs::FileTypeExt;
+use std::io::Write;
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::sync::Arc;
 
-use forkline_engine::{Capture, Limits};
-use napi::bindgen_prelude::Array;
+use forkline_engine::{Capture, Errno, Limits, LocalPipe, Readiness};
+use napi::bindgen_prelude::{Array, Uint8ArraySlice};
 use napi::{Env, Result};
 use napi_derive::napi;
 
-use crate::event;
+use crate::channel::EventQueue;
+use crate::event::{self, EngineEvent, EngineReply};
 use crate::record::JsRecord;
 
-/// Makes a named pipe that only its owner may open, and opens it for reading without waiting for a writer.
-/// Returns the descriptor, which the caller has to close, or a negative errno.
-///
-/// With `stays_open` the descriptor is a writer too, so that the stream has no end.
+/// Takes a socket of a sandbox back from JavaScript, and closes it.
 #[napi]
-pub fn make_named_pipe(path: String, stays_open: bool) -> i32 {
-    let Ok(path) = CString::new(path) else { return -libc::EINVAL };
-    // SAFETY: the path ends with NUL.
-    if unsafe { libc::mkfifo(path.as_ptr(), 0o600) } != 0 {
-        return -last_errno();
-    }
-    let side = if stays_open { libc::O_RDWR } else { libc::O_RDONLY };
-    // A sandboxed shell could put another file there.
-    let flags = side | libc::O_NONBLOCK | libc::O_CLOEXEC | libc::O_NOFOLLOW | libc::O_NOCTTY;
-    // SAFETY: as above. A non-blocking open for reading returns at once.
-    let fd = unsafe { libc::open(path.as_ptr(), flags) };
-    if fd < 0 {
-        return -last_errno();
-    }
-    // SAFETY: the descriptor was just opened, and nothing else owns it.
-    let file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
-    match file.metadata() {
-        Ok(found) if found.file_type().is_fifo() => file.into_raw_fd(),
-        _ => -libc::ENXIO,
+pub fn close_socket(descriptor: i32) {
+    // SAFETY: the engine has given the descriptor away, and JavaScript passes it on once.
+    drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
+}
+
+/// Tells a sandbox by its pipe whether its proxy is served, and closes the pipe.
+#[napi]
+pub fn answer_sandbox(answer: i32, served: bool) {
+    // SAFETY: as above.
+    let mut answer = File::from(unsafe { OwnedFd::from_raw_fd(answer) });
+    if served {
+        // The reader may have closed its end.
+        let _ = answer.write_all(b"1");
     }
 }
 
-/// Returns the number of bytes in a pipe, or a negative errno.
+/// A named pipe that JavaScript reads or writes. No call of it waits.
 #[napi]
-pub fn bytes_in_pipe(fd: i32) -> i32 {
-    let mut count: libc::c_int = 0;
-    // SAFETY: this request writes one int, which is ours.
-    match unsafe { libc::ioctl(fd, libc::FIONREAD, &raw mut count) } {
-        0 => count,
-        _ => -last_errno(),
+pub struct NamedPipe {
+    /// None once it is closed.
+    pipe: Option<LocalPipe>,
+    events: Arc<EventQueue>,
+}
+
+impl NamedPipe {
+    /// Makes a pipe whose readiness is told to this queue.
+    pub fn new(pipe: LocalPipe, events: Arc<EventQueue>) -> Self {
+        NamedPipe { pipe: Some(pipe), events }
     }
 }
 
-fn last_errno() -> i32 {
-    Error::last_os_error().raw_os_error().unwrap_or(libc::EINVAL)
+#[napi]
+impl NamedPipe {
+    /// The number of the descriptor, for paths in `/proc`; -1 once it is closed.
+    #[napi(getter)]
+    pub fn descriptor(&self) -> i32 {
+        self.pipe.as_ref().map_or(-1, LocalPipe::number)
+    }
+
+    /// Reads once. Returns the number of bytes, 0 without a writer, or a negative errno.
+    #[napi]
+    pub fn read(&self, mut into: Uint8ArraySlice) -> i32 {
+        // SAFETY: JavaScript uses the memory on this very thread, after this call.
+        let into = unsafe { into.as_mut() };
+        self.with(|pipe| pipe.read(into).map(|count| count as i32))
+    }
+
+    /// Writes as much as there is room for. Returns the number of bytes, or a negative errno.
+    #[napi]
+    pub fn write(&self, bytes: &[u8]) -> i32 {
+        self.with(|pipe| pipe.write(bytes).map(|count| count as i32))
+    }
+
+    /// Returns the number of unread bytes, or a negative errno.
+    #[napi]
+    pub fn unread(&self) -> i32 {
+        self.with(|pipe| pipe.unread().map(|count| count as i32))
+    }
+
+    /// Replies once the pipe can be read or written: with false when it is closed before. One call at a time.
+    #[napi]
+    pub fn when_ready(&mut self, request: f64, writable: bool) {
+        let events = self.events.clone();
+        let reply = move |is_ready| {
+            events.push(EngineEvent::Reply { request, reply: EngineReply::Done(is_ready) });
+        };
+        let readiness = if writable { Readiness::Writable } else { Readiness::Readable };
+        match &mut self.pipe {
+            Some(pipe) => pipe.when_ready(readiness, Box::new(reply)),
+            None => reply(false),
+        }
+    }
+
+    /// Closes the pipe; a second call has no effect.
+    #[napi]
+    pub fn close(&mut self) {
+        self.pipe = None;
+    }
+
+    fn with(&self, call: impl FnOnce(&LocalPipe) -> std::result::Result<i32, Errno>) -> i32 {
+        let called = self.pipe.as_ref().map_or(Err(Errno::BADF), call);
+        called.unwrap_or_else(|errno| -errno.raw_os_error())
+    }
 }
 
 /// The capture of a stream that JavaScript reads.

@@ -33,3 +33,4 @@ pub use rustix::io::Errno;
 pub use rustix::process::Signal;
 pub use start::detached::{DetachedCommand, OnDetached};
 pub use start::engine::{Engine, Handle};
+pub use start::local_pipe::{LocalPipe, Readiness};

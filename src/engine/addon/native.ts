@@ -2,10 +2,10 @@
 export interface NativeBinding {
   /** Returns whether the process's variables in memory are exactly this block at this moment. */
   environmentIs(block: string): boolean;
-  /** Returns a file descriptor, or a negative errno. */
-  makeNamedPipe(path: string, staysOpen: boolean): number;
-  /** Returns the number of bytes in the pipe, or a negative errno. */
-  bytesInPipe(fd: number): number;
+  /** Closes the socket of a sandbox. */
+  closeSocket(descriptor: number): void;
+  /** Tells a sandbox by its pipe whether its proxy is served, and closes the pipe. */
+  answerSandbox(answer: number, isServed: boolean): void;
   /** Starts the engine unless it runs; returns undefined or null when it runs now. */
   start(): { readonly errno: number; readonly message: string } | null | undefined;
   readonly TextCapture: new (headBytes: number, tailBytes: number) => NativeCapture;
@@ -22,6 +22,19 @@ export interface NativeBinding {
 export interface NativeCapture {
   push(bytes: Uint8Array): void;
   snapshot(): CaptureRecord;
+}
+
+/** A named pipe; a negative number is an errno. */
+export interface NativePipe {
+  /** For paths in `/proc`; -1 once the pipe is closed. */
+  readonly descriptor: number;
+  /** Returns 0 without a writer. */
+  read(into: Uint8Array): number;
+  write(bytes: Uint8Array): number;
+  unread(): number;
+  /** Replies false when the pipe is closed before it is ready. One call at a time. */
+  whenReady(request: number, isForWriting: boolean): void;
+  close(): void;
 }
 
 /** One JavaScript environment's connection to the engine. This side chooses the ids. */
@@ -50,6 +63,8 @@ export interface NativeChannel {
     outputPath: string,
     sandbox: string | undefined,
   ): void;
+  /** Returns a negative errno if the pipe cannot be made. */
+  namedPipe(path: string, staysOpen: boolean): NativePipe | number;
   forget(id: number): void;
   cancel(id: number, graceMs?: number): void;
   resume(id: number): void;

@@ -2,6 +2,7 @@ import { type Agent, type IncomingMessage, request, type ServerResponse } from '
 import type { Socket } from 'node:net';
 import { pipeline, type Transform } from 'node:stream';
 import { messageOf } from '../../support/errors.js';
+import { closingOnError } from './joined.js';
 
 /** Names and values in turn, as they were received. */
 export type RawHeaders = readonly string[];
@@ -72,10 +73,12 @@ export function exchange(
   forwarded.on('error', brokenOff).once('close', () => brokenOff());
   forwarded.on('response', (given) => {
     isAnswered = true;
-    const told = back?.(given) ?? asItIs(given);
-    tell(answer, given, told);
-    // Informational (1xx) responses and trailers are not forwarded.
-    pipeline([given, ...told.through, answer], () => {});
+    closingOnError(answer, () => {
+      const told = back?.(given) ?? asItIs(given);
+      tell(answer, given, told);
+      // Informational (1xx) responses and trailers are not forwarded.
+      pipeline([given, ...told.through, answer], () => {});
+    });
   });
   answer.once('close', () => forwarded.destroy());
   pipeline([asked, ...(body?.through ?? []), forwarded], () => {});

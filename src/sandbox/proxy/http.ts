@@ -53,7 +53,7 @@ export function httpProxy(
   server.on('connect', (asked, client: Socket, head) => {
     const [, host = '', port = ''] = /^(\[[^\]]*\]|[^:]*):(\d{1,5})$/.exec(asked.url ?? '') ?? [];
     client.setTimeout(0);
-    tunnel(host, Number(port)).then((reached) => {
+    const connected = (reached: ConnectResult): void => {
       if (reached.kind !== 'connected') {
         client.end(rawAnswer(codeOf(reached), refusal(reached, host)));
         return;
@@ -61,7 +61,10 @@ export function httpProxy(
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
       if (head.length > 0) client.unshift(head);
       handleConnection(client, reached.socket, host, Number(port));
-    });
+    };
+    tunnel(host, Number(port))
+      .then(connected)
+      .catch(() => client.destroy());
   });
   server.on('clientError', (_, client) => {
     if (client.writable) client.end(rawAnswer(400, 'expected a request of HTTP/1.1'));

@@ -38,15 +38,16 @@ export function deniedHosts(plan: string, since: number): readonly DeniedHost[] 
  * chooses. Does not keep the host alive.
  *
  * @param told Called with each host that is denied.
- * @returns A function that stops serving, to be called when the sandbox is empty.
+ * @returns A function that stops serving, to be called when the sandbox is empty; once it is served. Rejects
+ * when the socket cannot be listened to.
  */
-export function serveSandbox(
+export async function serveSandbox(
   plan: string,
   descriptor: number,
   rules: DomainRules,
   secrets: KeptSecrets | undefined,
   told: (denied: DeniedHost) => void,
-): () => void {
+): Promise<() => void> {
   const reportDenial: ReportDenial = (given, rule) => {
     const host = given.slice(0, MOST_SHOWN);
     const hosts = denied.get(plan) ?? [];
@@ -86,9 +87,11 @@ export function serveSandbox(
     socket.read(0);
   });
   server.maxConnections = MOST_CONNECTIONS;
-  server.on('error', () => {});
-  server.listen({ fd: descriptor });
-  server.unref();
+  await new Promise<void>((resolve, reject) => {
+    // A server that listens reports a failed accept here, as for want of descriptors: the client waits.
+    server.on('error', reject);
+    server.listen({ fd: descriptor }, resolve).unref();
+  });
   users.set(plan, (users.get(plan) ?? 0) + 1);
   return () => {
     server.close();

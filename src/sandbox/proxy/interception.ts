@@ -7,6 +7,7 @@ import { type DomainRules, denyingRule, findRule } from './domains.js';
 import { exchange, refuse } from './exchange.js';
 import { authorityOf, canonicalHost, targetAt } from './hosts.js';
 import { type HandleConnection, rawAnswer } from './http.js';
+import { closingOnError } from './joined.js';
 import { Substitution } from './substitution.js';
 import type { ReportDenial, Tunnel } from './tunnel.js';
 import { upgrade } from './upgrade.js';
@@ -47,11 +48,7 @@ export function intercepting(secrets: KeptSecrets, others: OtherConnections): Ha
       if (reached.kind === 'connected') return reached.socket;
       throw new Error("it can't be reached");
     };
-    onFirstData(client, first, (protocol) => {
-      if (protocol === 'other') {
-        join(client, first, host, port);
-        return;
-      }
+    const decrypt = (): void => {
       const upstream = upstreamTo(host, first, more);
       client.once('close', () => {
         upstream.agent.destroy();
@@ -68,6 +65,10 @@ export function intercepting(secrets: KeptSecrets, others: OtherConnections): Ha
       const substitution = new Substitution(mine);
       serve(server, { host, port, substitution, upstream, ...others });
       server.emit('connection', client);
+    };
+    onFirstData(client, first, (protocol) => {
+      if (protocol === 'other') join(client, first, host, port);
+      else closingOnError(client, decrypt);
     });
   };
 }
@@ -102,37 +103,39 @@ function serve(server: Server, served: InterceptedHost): void {
   const { host, port, substitution, upstream } = served;
   const authority = authorityOf(host, port, HTTPS_PORT);
   server.on('request', (asked, answer) => {
-    const path = pathIn(asked, served);
-    if (path === undefined) {
-      refuse(answer, 403, refusal(host));
-      return;
-    }
-    const back = (given: IncomingMessage) => substitution.back(asked, given);
-    const there = substitution.there(asked, path);
-    try {
+    closingOnError(answer, () => {
+      const path = pathIn(asked, served);
+      if (path === undefined) {
+        refuse(answer, 403, refusal(host));
+        return;
+      }
+      const back = (given: IncomingMessage) => substitution.back(asked, given);
+      const there = substitution.there(asked, path);
       exchange(asked, answer, { authority, by: upstream.agent, back, ...there });
-    } catch {
-      answer.destroy();
-    }
+    });
   });
   server.on('upgrade', (asked, client: Socket, head) => {
     client.on('error', () => client.destroy());
-    const asksFor = pathIn(asked, served);
-    if (asksFor === undefined) {
-      client.end(rawAnswer(403, refusal(host)));
-      return;
-    }
-    const { path, headers } = substitution.there(asked, asksFor);
-    const back = (given: IncomingMessage) => substitution.back(asked, given);
-    upstream
-      .connect()
-      .then((socket) => upgrade(asked, client, head, { authority, path, headers, socket, back }))
-      .catch(() => client.destroy());
+    closingOnError(client, () => {
+      const asksFor = pathIn(asked, served);
+      if (asksFor === undefined) {
+        client.end(rawAnswer(403, refusal(host)));
+        return;
+      }
+      const { path, headers } = substitution.there(asked, asksFor);
+      const back = (given: IncomingMessage) => substitution.back(asked, given);
+      upstream
+        .connect()
+        .then((socket) => upgrade(asked, client, head, { authority, path, headers, socket, back }))
+        .catch(() => client.destroy());
+    });
   });
   server.on('connect', (asked, client: Socket) => {
     client.on('error', () => client.destroy());
-    pathIn(asked, served);
-    client.end(rawAnswer(403, refusal(host)));
+    closingOnError(client, () => {
+      pathIn(asked, served);
+      client.end(rawAnswer(403, refusal(host)));
+    });
   });
   server.on('clientError', (_, client) => client.destroy());
 }

@@ -70,3 +70,20 @@ function whenJudged(
   side.on('readable', look).on('end', look);
   look();
 }
+
+/** A connection, or the answer on it. */
+interface Closeable {
+  destroy(): unknown;
+}
+
+/**
+ * Handles an event of a connection, and closes the connection if that throws. Commands and servers choose
+ * what is handled, and an error that left an event's listener would end the host.
+ */
+export function closingOnError(connection: Closeable, handle: () => void): void {
+  try {
+    handle();
+  } catch {
+    connection.destroy();
+  }
+}

@@ -2,7 +2,7 @@ import { type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { type Back, pairsOf, type RawHeaders, withoutNames } from './exchange.js';
-import { join } from './joined.js';
+import { closingOnError, join } from './joined.js';
 
 /** A connection that is switched to another protocol. */
 interface UpgradeRequest {
@@ -31,18 +31,23 @@ export function upgrade(
   });
   forwarded.on('error', () => client.destroy());
   forwarded.on('upgrade', (answer, upstream, rest) => {
-    const told = back(answer);
-    const agreed = pairsOf(told.headers).filter(([name]) => name.toLowerCase() === 'upgrade');
-    client.write(headOf(answer, told, ['Connection', 'Upgrade', ...agreed.flat()]), 'latin1');
-    if (rest.length > 0) upstream.unshift(rest);
-    if (head.length > 0) client.unshift(head);
-    join(client, upstream);
+    upstream.on('error', () => client.destroy());
+    closingOnError(client, () => {
+      const told = back(answer);
+      const agreed = pairsOf(told.headers).filter(([name]) => name.toLowerCase() === 'upgrade');
+      client.write(headOf(answer, told, ['Connection', 'Upgrade', ...agreed.flat()]), 'latin1');
+      if (rest.length > 0) upstream.unshift(rest);
+      if (head.length > 0) client.unshift(head);
+      join(client, upstream);
+    });
   });
   forwarded.on('response', (answer) => {
-    // The server stays with HTTP, and the connection ends with this answer.
-    const told = back(answer);
-    client.write(headOf(answer, told, ['Connection', 'close']), 'latin1');
-    pipeline([answer, ...told.through, client], () => {});
+    closingOnError(client, () => {
+      // The server stays with HTTP, and the connection ends with this answer.
+      const told = back(answer);
+      client.write(headOf(answer, told, ['Connection', 'close']), 'latin1');
+      pipeline([answer, ...told.through, client], () => {});
+    });
   });
   client.once('close', () => forwarded.destroy());
   forwarded.end();

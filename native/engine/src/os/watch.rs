@@ -43,6 +43,17 @@ impl Watch {
         Ok(epoll::add(&self.epoll, fd, source.token(id), flags)?)
     }
 
+    /// Reports again the events of a descriptor that was added for one event only.
+    pub fn rearm(
+        &self,
+        fd: BorrowedFd,
+        id: u64,
+        source: Source,
+        flags: EventFlags,
+    ) -> io::Result<()> {
+        Ok(epoll::modify(&self.epoll, fd, source.token(id), flags)?)
+    }
+
     /// Removes a descriptor. Needed before every close: closing alone does not remove it while a child
     /// process, between its clone and its exec, still has a copy.
     pub fn remove(&self, fd: BorrowedFd) {
@@ -67,6 +78,8 @@ pub enum Source {
     Lifeline,
     /// A command's standard input has room.
     Input,
+    /// A stream that the host reads or writes itself is ready for that.
+    Local,
 }
 
 // A token consists of an id, and in its low bits the number of a source.
@@ -74,6 +87,7 @@ const SOURCE_BITS: u32 = 3;
 const SOURCE_MASK: u64 = (1 << SOURCE_BITS) - 1;
 const CRADLE: u64 = 0;
 const FIRST_OUTPUT: u64 = 1;
+const LOCAL: u64 = 5;
 const LIFELINE: u64 = 6;
 const INPUT: u64 = 7;
 
@@ -85,6 +99,7 @@ impl Source {
             Source::Output(index) => FIRST_OUTPUT + index as u64,
             Source::Lifeline => LIFELINE,
             Source::Input => INPUT,
+            Source::Local => LOCAL,
         };
         EventData::new_u64(id << SOURCE_BITS | source)
     }
@@ -96,6 +111,7 @@ impl Source {
             CRADLE => Source::Cradle,
             LIFELINE => Source::Lifeline,
             INPUT => Source::Input,
+            LOCAL => Source::Local,
             output => Source::Output((output - FIRST_OUTPUT) as usize),
         };
         (token >> SOURCE_BITS, source)

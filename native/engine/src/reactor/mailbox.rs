@@ -24,6 +24,7 @@ use crate::reactor::state::command::LiveCommand;
 use crate::reactor::state::followers::{OnGone, OnMembers};
 use crate::reactor::state::input::OnWritten;
 use crate::reactor::state::leftover::OnDisposed;
+use crate::reactor::state::readiness::OnReady;
 
 /// The output of a command so far, stream by stream. None: the command is over.
 pub type Snapshot = Option<Vec<Captured<Text>>>;
@@ -74,6 +75,10 @@ pub enum Message {
     Spilled(u64, SpillReport, Vec<Stream>),
     /// End all that an owner started, with this grace, and call back then.
     Dispose(Arc<Owner>, Duration, OnDisposed),
+    /// Call back when this stream of the host is ready.
+    WhenReady(u64, OnReady),
+    /// A stream of the host is closed.
+    Closed(u64),
 }
 
 /// The sending side of the mailbox.

@@ -39,6 +39,7 @@ use crate::reactor::state::command::LiveCommand;
 use crate::reactor::state::followers::Followers;
 use crate::reactor::state::group::Group;
 use crate::reactor::state::leftover::{Disposal, Leftover};
+use crate::reactor::state::readiness::OnReady;
 use crate::reactor::state::timers::{Alarm, Timers};
 use crate::request::order::LaunchOrder;
 
@@ -55,6 +56,8 @@ pub struct Reactor {
     pub(super) leftovers: HashMap<u64, Leftover>,
     /// Requests about the members of a command, which may be over.
     pub(super) followers: HashMap<u64, Followers>,
+    /// Waits for streams of the host.
+    pub(super) ready: HashMap<u64, OnReady>,
     pub(super) timers: Timers,
     pub(super) disk: Disk,
     pub(super) disposals: Vec<Disposal>,
@@ -101,6 +104,7 @@ pub fn start(
         held: HashMap::new(),
         leftovers: HashMap::new(),
         followers: HashMap::new(),
+        ready: HashMap::new(),
         timers: Timers::default(),
         disposals: Vec::new(),
         keepers: Vec::new(),
@@ -150,6 +154,14 @@ impl Reactor {
             (id, Source::Lifeline) => self.read_keeper(id),
             (id, Source::Output(index)) => self.drain(id, index),
             (id, Source::Input) => self.flush_input(id),
+            (id, Source::Local) => self.tell_ready(id, true),
+        }
+    }
+
+    /// Tells of a stream of the host that it is ready, or closed.
+    fn tell_ready(&mut self, id: u64, is_ready: bool) {
+        if let Some(told) = self.ready.remove(&id) {
+            told(is_ready);
         }
     }
 
@@ -199,6 +211,8 @@ impl Reactor {
             Message::FlushAt(id, at) => self.timers.set(id, Alarm::Flush, at),
             Message::Spilled(id, report, streams) => self.spilled(id, report, streams),
             Message::Dispose(owner, grace, done) => self.dispose(owner, grace, done),
+            Message::WhenReady(id, told) => drop(self.ready.insert(id, told)),
+            Message::Closed(id) => self.tell_ready(id, false),
         }
     }
 

@@ -1,10 +1,12 @@
 //! The engine's interface.
 
+use std::ffi::CStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
 use rustix::process::Signal;
 
 use crate::command::Command;
@@ -26,6 +28,7 @@ use crate::reactor::{self, OnListen};
 use crate::request::order::{LaunchOrder, NewCommand};
 use crate::start::detached::{self, DetachedCommand, OnDetached};
 use crate::start::launcher::Launcher;
+use crate::start::local_pipe::LocalPipe;
 use crate::start::seated::SandboxTurn;
 
 /// The engine of this process, shared by all its threads and JavaScript environments.
@@ -173,6 +176,12 @@ impl Engine {
     pub fn dispose(&self, owner: &Arc<Owner>, grace: Duration, done: OnDisposed) {
         owner.dispose();
         self.reactor.send(Message::Dispose(owner.clone(), grace, done));
+    }
+
+    /// Makes a named pipe that only its owner may open, and opens it for reading; with `stays_open` for
+    /// writing too, so that the stream has no end.
+    pub fn named_pipe(&self, path: &CStr, stays_open: bool) -> Result<LocalPipe, Errno> {
+        LocalPipe::make(path, stays_open, self.watch.clone(), self.reactor.clone())
     }
 
     fn new_id(&self) -> u64 {

@@ -3,4 +3,5 @@
 pub mod detached;
 pub mod engine;
 pub mod launcher;
+pub mod local_pipe;
 mod seated;

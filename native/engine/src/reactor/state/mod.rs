@@ -6,5 +6,6 @@ pub mod grace;
 pub mod group;
 pub mod input;
 pub mod leftover;
+pub mod readiness;
 pub mod silence;
 pub mod timers;
