@@ -24,7 +24,7 @@ const { values, positionals: paths } = parseArgs({
 });
 
 /** The suites that `--all` runs in addition. */
-const SUITES = ['test:portable', 'test:bash', 'test:environments'];
+const SUITES = ['test:portable', 'test:bash', 'test:runtimes', 'test:environments'];
 
 const surroundings = makeSurroundings(root);
 /** Why tests outside of vitest were not run. @type {string[]} */

@@ -43,23 +43,23 @@ const MOST_AGAIN = 12;
 
 /**
  * @param {readonly string[]} args
- * @param {{ env?: NodeJS.ProcessEnv, quiet?: boolean }} [options] Its output is not shown if quiet.
+ * @param {{ env?: NodeJS.ProcessEnv, quiet?: boolean, runtime?: readonly string[] }} [options] Its output is
+ * not shown if quiet; `runtime` is what runs JavaScript in place of Node.
  * @returns {Promise<Test[]>}
  */
-async function runOnce(args, { env, quiet = false } = {}) {
+async function runOnce(args, { env, quiet = false, runtime = [process.execPath] } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'forkline-test-'));
   const report = join(folder, 'vitest.json');
   try {
     const code = await new Promise((resolve) => {
-      const child = spawn(
-        join(root, 'node_modules/.bin/vitest'),
-        ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...args],
-        {
-          cwd: root,
-          stdio: quiet ? 'ignore' : ['ignore', 'inherit', 'inherit'],
-          env: { ...process.env, ...env },
-        },
-      );
+      const [program = '', ...flags] = runtime;
+      const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+      const reports = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+      const child = spawn(program, [...flags, vitest, 'run', ...reports, ...args], {
+        cwd: root,
+        stdio: quiet ? 'ignore' : ['ignore', 'inherit', 'inherit'],
+        env: { ...process.env, ...env },
+      });
       running.add(child);
       child.on('error', resolve);
       child.on('close', (code) => {
@@ -110,8 +110,8 @@ function testsOf({ name, status, message, assertionResults }) {
 /**
  * Runs test files; those in which a test failed that must not, once more by themselves.
  * @param {readonly string[]} paths Files to run.
- * @param {{ env?: NodeJS.ProcessEnv, quiet?: boolean, mayFail?: ReadonlySet<string>, flags?: readonly
- * string[], parallel?: readonly string[] }} [options] `mayFail` are titles; `flags` are arguments for
+ * @param {{ env?: NodeJS.ProcessEnv, quiet?: boolean, runtime?: readonly string[], mayFail?:
+ * ReadonlySet<string>, flags?: readonly string[], parallel?: readonly string[] }} [options] `mayFail` are titles; `flags` are arguments for
  * vitest, `parallel` those of the first run alone.
  * @returns {Promise<{ tests: Test[], failed: Test[], passedAgain: Test[] }>} `passedAgain` has the tests
  * that failed at first, and why; in `tests`, they have passed.

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { startDetached } from '../engine/detached.js';
 import type { ExecuteOptions } from '../options/command-options.js';
 import type { CarriedBy } from '../options/roads.js';
-import { commandChannel, traceCommand } from '../receipt/trace.js';
+import { isTraced, traceCommand } from '../receipt/trace.js';
 import { sandboxEnvironment } from '../sandbox/environment.js';
 import type { ResolvedSandbox } from '../sandbox/resolve.js';
 import { checkCommand } from './command-line.js';
@@ -64,7 +64,7 @@ export async function executeDetached(
     completionLine,
     sandbox,
   };
-  if (!commandChannel.hasSubscribers) return startDetached(detached);
+  if (!isTraced()) return startDetached(detached);
   return traceCommand({ command, cwd: directory, timeoutMs, detached: true }, (ended) => {
     const starting = startDetached(detached);
     ended(starting.then(() => undefined));

@@ -5,7 +5,7 @@ import { hostOwner, type Owner } from '../engine/owner.js';
 import { type CommandHandle, type CommandHost, EngineProcess } from '../engine/process.js';
 import { type Requested, toResult } from '../engine/result.js';
 import type { CommandLimits } from '../options/limits.js';
-import { commandChannel, traceCommand } from '../receipt/trace.js';
+import { isTraced, traceCommand } from '../receipt/trace.js';
 import { markBefore } from '../sandbox/git/checkout/checkout.js';
 import { abortReason, onAbort } from '../support/abort.js';
 import { callOut, failing } from '../support/errors.js';
@@ -137,7 +137,7 @@ function begin(
       .catch((error) => fail(refused(error)));
     return;
   }
-  if (!commandChannel.hasSubscribers) {
+  if (!isTraced()) {
     new Execution(job, settle, fail, start).begin();
     return;
   }

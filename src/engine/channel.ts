@@ -1,3 +1,4 @@
+import { callOut, describeThrown } from '../support/errors.js';
 import { warnHost } from '../support/logger.js';
 import { uniqueName } from '../support/random.js';
 import { makeKeepAlive, turnBegins } from '../support/timing.js';
@@ -141,9 +142,7 @@ class Channel {
     });
   }
 
-  /**
-   * Resolves when a pipe is ready; with false when it is closed instead. Does not keep the host alive.
-   */
+  /** Resolves when a pipe is ready; with false when it is closed. Does not keep the host alive. */
   whenReady(pipe: NativePipe, isForWriting: boolean): Promise<boolean> {
     const request = this.#nextId();
     this.#unheldRequests.add(request);
@@ -170,7 +169,8 @@ class Channel {
 
   #dispatch(records: readonly NativeRecord[]): void {
     turnBegins();
-    for (const record of records) this.#tell(record);
+    // An error in one leaves the others to be told, and the host to go on.
+    for (const record of records) callOut(() => this.#tell(record), warnOfEvent);
     if (this.#isIdle()) this.#keepAlive.unref();
   }
 
@@ -231,6 +231,10 @@ class Channel {
     if (this.#followed.size === 0 || !this.#followed.has(id)) this.native.forget(id);
     return command;
   }
+}
+
+function warnOfEvent(error: unknown): void {
+  warnHost(`An event of a command could not be handled: ${describeThrown(error)}`);
 }
 
 /**

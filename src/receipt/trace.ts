@@ -24,8 +24,17 @@ export interface CommandTrace {
   error?: unknown;
 }
 
-/** The channel of commands. While `hasSubscribers` is false, reading that is the whole cost. */
-export const commandChannel = tracingChannel<unknown, CommandTrace>('forkline:command');
+const commandChannel = tracingChannel<unknown, CommandTrace>('forkline:command');
+const { start, end, asyncStart, asyncEnd, error } = commandChannel;
+const channels = [start, end, asyncStart, asyncEnd, error];
+
+/**
+ * Returns whether any event of commands has a subscriber. Without one, that is the whole cost of the
+ * channel. Asks each event's channel, since Bun's channel of all events does not know it.
+ */
+export function isTraced(): boolean {
+  return channels.some(({ hasSubscribers }) => hasSubscribers);
+}
 
 /** The end of a command: a result, or nothing when it is detached. */
 type TracedEnd = ReceiptSource | undefined | Promise<ReceiptSource | undefined>;

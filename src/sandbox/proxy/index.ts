@@ -4,6 +4,7 @@ import type { DenyingRule, DomainRules } from './domains.js';
 import { joiningAllowed } from './fronting.js';
 import { httpProxy } from './http.js';
 import { intercepting, plainRefusal } from './interception.js';
+import { closingOnError } from './joined.js';
 import { serveSocks } from './socks.js';
 import { type ReportDenial, tunnelBy } from './tunnel.js';
 
@@ -80,9 +81,11 @@ export async function serveSandbox(
         serveSocks(socket, first, tunnel, handleConnection).catch(() => socket.destroy());
         return;
       }
-      socket.unshift(first);
-      http.emit('connection', socket);
-      socket.resume();
+      closingOnError(socket, () => {
+        socket.unshift(first);
+        http.emit('connection', socket);
+        socket.resume();
+      });
     });
     socket.read(0);
   });

@@ -58,7 +58,8 @@ function whenJudged(
   tell: (said: Buffer, verdict: Verdict) => void,
 ): void {
   let said = Buffer.alloc(0);
-  const look = (): void => {
+  const look = (): void => closingOnError(side, judgeNext);
+  const judgeNext = (): void => {
     const chunk: Buffer | null = side.read();
     if (chunk !== null) said = Buffer.concat([said, chunk]);
     else if (!side.readableEnded) return;

@@ -5,7 +5,7 @@ import {
   type ShellCall,
 } from '../../../persistent-shell/shell.js';
 import { SandboxPlace } from '../../../persistent-shell/shell-sandbox.js';
-import { commandChannel, traceCommand } from '../../../receipt/trace.js';
+import { isTraced, traceCommand } from '../../../receipt/trace.js';
 import { throwIfAborted } from '../../../support/abort.js';
 import { ExclusiveQueue } from '../../../support/mutex.js';
 import { performCommand } from '../../call.js';
@@ -187,7 +187,7 @@ export class SharedShell {
 
 /** Runs a call, and publishes it to the tracing channel if there are subscribers. */
 function traced(call: ShellCall, cwd: string, shell: PersistentShell): Promise<ShellAnswer> {
-  if (!commandChannel.hasSubscribers) return shell.run(call);
+  if (!isTraced()) return shell.run(call);
   const { text: command, timeoutMs } = call;
   return traceCommand({ command, cwd, timeoutMs, detached: false }, (ended) => {
     const running = shell.run(call);

@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { onBehalfOfNobody } from '../../../engine/caller.js';
+import { errorOf } from '../../../support/errors.js';
 import { settlesWithin } from '../../../support/timing.js';
 import type { KeeperState } from './keeper-state.js';
 import {
@@ -137,8 +138,7 @@ export class KeeperConnection {
       for (const message of this.#stream.push(piece)) this.#take(message);
     } catch (error) {
       // Data that breaks the protocol does not come from a keeper.
-      if (!(error instanceof RangeError)) throw error;
-      this.#socket.destroy(error);
+      this.#socket.destroy(errorOf(error));
     }
   }
 

@@ -30,10 +30,12 @@ export function noteDeniedHosts(directory: string, plan: string): () => void {
     if (known.has(`${rule} ${host}`) || known.size === MOST) return;
     known.add(`${rule} ${host}`);
     const line = `${JSON.stringify({ host, rule, at: Date.now() })}\n`;
-    writing = writing.then(async () => {
+    const write = async (): Promise<void> => {
       if ((await readRecord(directory))?.stage.kind === 'ended') stop();
-      else await append(directory, line).catch(stop);
-    });
+      else await append(directory, line);
+    };
+    // A record that cannot be read or written, as in a removed directory, concerns no other command.
+    writing = writing.then(write).catch(stop);
   });
   return stop;
 }

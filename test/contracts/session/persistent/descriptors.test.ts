@@ -95,7 +95,9 @@ function plainBash(text: string) {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  return { stdout, stderr: stderr.replaceAll(/^bash: -c: /gm, 'bash: '), exit_code: status };
+  // Deno starts a program by its whole path, which is bash's name then.
+  const told = stderr.replaceAll(/^(\/\S*\/)?bash: (-c: )?/gm, 'bash: ');
+  return { stdout, stderr: told, exit_code: status };
 }
 
 function freshFolder(name: string): string {

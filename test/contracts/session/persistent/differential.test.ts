@@ -121,9 +121,11 @@ function plainBash(calls: readonly string[], cwd: string, env: NodeJS.ProcessEnv
     `exec ${streams(0)}`;
   const last = 'exec >/dev/null 2>&1; trap - EXIT';
   writeFileSync(script, [first, ...lines, last].join('\n'));
-  const { status } = spawnSync('/bin/bash', ['--norc', '--noprofile', script], {
+  // By `env -i`, since Deno gives a child its own variables besides those that are named.
+  const variables = Object.entries({ ...env, PWD: cwd }).map(([name, value]) => `${name}=${value}`);
+  const bash = ['/bin/bash', '--norc', '--noprofile', script];
+  const { status } = spawnSync('/usr/bin/env', ['-i', ...variables, ...bash], {
     cwd,
-    env: { ...env, PWD: cwd },
     stdio: ['ignore', 'ignore', 'ignore'],
   });
   const came: Came[] = [];
