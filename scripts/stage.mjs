@@ -65,7 +65,7 @@ const machineOf = (target) => parseTriple(target).platformArchABI;
 const farOf = (target) => `far-${parseTriple(target).platform}-${parseTriple(target).arch}`;
 
 /**
- * Stages the main package, with TypeScript compiled anew. The checkout's scripts are left out, since npm
+ * Stages the main package, with TypeScript compiled anew and the reference made of its types. The checkout's scripts are left out, since npm
  * warns about a `prepare` in a package that it installs, although it never runs one there. So is
  * "gypfile": no binding.gyp is published, since other package managers build wherever they see one.
  * @param {string} staging
@@ -81,6 +81,10 @@ function stageMain(staging, manifest, targets) {
   const build = [join(root, 'scripts', 'build-ts.mjs'), join(staging, 'dist')];
   // The build's output goes to stderr, since stdout is for a list of tarballs.
   execFileSync(process.execPath, build, { cwd: root, stdio: ['ignore', 2, 2] });
+  const reference = join(root, 'scripts', 'reference', 'markdown.mjs');
+  execFileSync(process.execPath, [reference, join(staging, 'docs', 'reference')], {
+    ...{ cwd: root, stdio: ['ignore', 2, 2] },
+  });
   write(staging, { ...published, ...home(), napi: { ...manifest.napi, targets } });
 }
 

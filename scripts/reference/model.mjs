@@ -9,33 +9,39 @@ import { nameThrown } from './thrown.mjs';
 
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** The sources of the entry points, from `exports` of package.json. */
-function entryPoints() {
-  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  return Object.values(exports).flatMap(({ import: { types } = {} }) =>
-    types === undefined
-      ? []
-      : [join(root, types.replace('./dist/', 'src/').replace('.d.ts', '.ts'))],
-  );
-}
+/**
+ * The entry points: what users import, by the source that it is made of.
+ * @type {ReadonlyMap<string, string>}
+ */
+export const entryPoints = new Map(
+  Object.entries(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).exports).flatMap(
+    ([name, target]) => {
+      const [, path] = /"\.\/dist\/([^"]+)\.d\.[cm]?ts"/.exec(JSON.stringify(target)) ?? [];
+      return path === undefined
+        ? []
+        : [[join(root, 'src', `${path}.ts`), `forkline${name.slice(1)}`]];
+    },
+  ),
+);
 
 /**
  * Returns a module's name for users.
- * @param {string} path its path, without the file extension
+ * @param {import('typedoc').DeclarationReflection} module
  */
-function nameOf(path) {
-  if (path.startsWith('scripts/')) return 'other types';
-  return path.replace(/^src|^index$/, 'forkline').replace(/\/index$/, '');
+function nameOf(module) {
+  const [source] = module.sources ?? [];
+  return entryPoints.get(source?.fullFileName ?? '') ?? 'other types';
 }
 
 /**
  * Returns typedoc, with the project that it has read.
+ * @param {import('typedoc').TypeDocOptions & Record<string, unknown>} [options] more than those of every reference
  * @throws {Error} The sources could not be read; typedoc has printed why.
  */
-export async function readFace() {
-  const application = await Application.bootstrap({
+export async function readFace(options = {}) {
+  const application = await Application.bootstrapWithPlugins({
     name: 'forkline',
-    entryPoints: [...entryPoints(), join(root, 'scripts/reference/named.ts')],
+    entryPoints: [...entryPoints.keys(), join(root, 'scripts/reference/named.ts')],
     tsconfig: join(root, 'scripts/reference/tsconfig.json'),
     readme: join(root, 'README.md'),
     disableGit: true,
@@ -49,10 +55,11 @@ export async function readFace() {
     sort: ['source-order'],
     validation: { notExported: false, invalidLink: true, notDocumented: false },
     logLevel: 'Warn',
+    ...options,
   });
   const project = await application.convert();
   if (project === undefined) throw new Error('typedoc could not read the sources');
   nameThrown(project, root);
-  for (const module of project.children ?? []) module.name = nameOf(module.name);
+  for (const module of project.children ?? []) module.name = nameOf(module);
   return { application, project };
 }

@@ -1,17 +1,7 @@
-import { execFile } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const pages = [
@@ -22,6 +12,14 @@ const pages = [
     .map((name) => `docs/${name}`),
 ];
 const read = (page: string) => readFileSync(join(root, page), 'utf8');
+
+/** The reference, which is made when the package is: a page for each entry point. */
+const { exports } = JSON.parse(read('package.json'));
+const reference = [
+  ...['index', 'other-types'],
+  ...Object.keys(exports).map((name) => `forkline${name.slice(1)}`),
+].map((name) => `docs/reference/${name}.md`);
+const isThere = (target: string) => existsSync(join(root, target)) || reference.includes(target);
 
 /** What a page's headings are called in links. */
 function anchorsOf(page: string): string[] {
@@ -40,7 +38,7 @@ test.each(pages)('every link of %s leads somewhere', (page) => {
     if (/^https?:/.test(link)) return false;
     const [path = '', anchor] = link.split('#');
     const target = path === '' ? page : relative(root, join(root, dirname(page), path));
-    if (!existsSync(join(root, target))) return true;
+    if (!isThere(target)) return true;
     return anchor !== undefined && !anchorsOf(target).includes(anchor);
   });
   expect(broken).toEqual([]);
@@ -59,58 +57,22 @@ test('every page can be reached from the README', () => {
   expect(pages.filter((page) => !seen.has(page))).toEqual([]);
 });
 
-/** What the examples take from their surroundings. */
-const SURROUNDINGS: Readonly<Record<string, string>> = {
-  cwd: 'string',
-  input: 'unknown',
-  // Each framework has its own.
-  model: 'never',
-  onOutput: '(chunk: object) => void',
-  onUpdate: '(update: object) => void',
-  signal: 'AbortSignal',
-  skills: 'Map<string, string>',
-  tellModel: '(what: string, text: string) => void',
-  tracer:
-    '{ startSpan(name: string): { end(): void; recordException(error: string): void; ' +
-    'setAttributes(attributes: Record<string, string | number | undefined>): unknown } }',
-  transport: "import('@modelcontextprotocol/server').Transport",
-};
-const UNIMPORTED = ['createBashTool', 'TaskManager', 'spawn'];
+/** The links of llms.txt, with what it says of each. */
+const listed = [...read('llms.txt').matchAll(/^- \[([^\]]+)\]\(([^)]+)\): (.+)$/gm)].map(
+  ([, title = '', target = '', what = '']) => ({ title, target, what }),
+);
 
-/** An example as a module: with what it uses and does not say where from. */
-function toModule(example: string): string {
-  const uses = (name: string) => new RegExp(`(?<![.\\w])${name}\\b`).test(example);
-  const declared = Object.entries(SURROUNDINGS)
-    .filter(([name]) => uses(name) && !new RegExp(`(const|let) ${name}\\b`).test(example))
-    .map(([name, type]) => `declare const ${name}: ${type};`);
-  const imported = example.includes("from 'forkline'") ? [] : UNIMPORTED.filter(uses);
-  return [`import { ${imported.join(', ')} } from 'forkline';`, ...declared, example].join('\n');
-}
+test('U: llms.txt has a title, a summary, and sections of nothing but links', () => {
+  const [title, summary, , ...sections] = read('llms.txt').split(/\n\n/);
+  expect(title).toBe('# forkline');
+  expect(summary).toMatch(/^> /);
+  const lines = sections.join('\n').split('\n');
+  expect(lines.filter((line) => !/^(## .+|- \[.+\]\(.+\): .+|)$/.test(line))).toEqual([]);
+  expect(lines.filter((line) => line.startsWith('- '))).toHaveLength(listed.length);
+});
 
-// Below `examples`, since from there the package's own name leads to it.
-mkdirSync(join(root, 'examples/build'), { recursive: true });
-const folder = mkdtempSync(join(root, 'examples/build/docs-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-test('the examples compile', async () => {
-  const names = pages.flatMap((page) =>
-    [...read(page).matchAll(/^```ts\n(.*?)^```$/gms)].map(([, example = ''], index) => {
-      const name = `${page.replace(/\W/g, '-')}-${index}.ts`;
-      writeFileSync(join(folder, name), toModule(example));
-      return name;
-    }),
-  );
-  expect(names.length).toBeGreaterThan(10);
-  const config = {
-    extends: '../../../tsconfig.json',
-    compilerOptions: { rootDir: '.', noEmit: true },
-  };
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ ...config, include: ['.'] }));
-  const compiler = join(root, 'node_modules/.bin/tsc');
-  const compile = promisify(execFile)(compiler, ['-p', folder], { cwd: folder });
-  const errors = await compile.then(
-    () => '',
-    ({ stdout }) => stdout,
-  );
-  expect(errors).toBe('');
+test('U: every link of llms.txt leads somewhere, and every page is listed', () => {
+  const targets = listed.map(({ target }) => target);
+  expect(targets.filter((target) => !isThere(target))).toEqual([]);
+  expect(pages.filter((page) => !targets.includes(page))).toEqual([]);
 });

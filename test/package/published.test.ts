@@ -106,7 +106,7 @@ test('G8: links in published files lead to published files, and no address is in
   const files = filesOf(tarballs.main);
   const pages = files.filter((path) => path.endsWith('.md'));
   expect(pages).toContain('README.md');
-  for (const page of pages) {
+  for (const page of [...pages, 'llms.txt']) {
     const text = execFileSync('tar', ['xOf', tarballs.main, `package/${page}`], {
       encoding: 'utf8',
     });
@@ -119,6 +119,21 @@ test('G8: links in published files lead to published files, and no address is in
   expect([repository, bugs, homepage].every((each) => (each !== undefined) === isReleased)).toBe(
     true,
   );
+});
+
+test('U: the reference has a page for each entry point, with the errors that functions throw', () => {
+  const files = filesOf(tarballs.main);
+  const entries = Object.entries(manifestOf(tarballs.main).exports);
+  const names = entries.flatMap(([name, target]) =>
+    typeof target === 'string' ? [] : `docs/reference/forkline${name.slice(1)}.md`,
+  );
+  expect(names.length).toBeGreaterThan(10);
+  expect(files).toEqual(expect.arrayContaining(['docs/reference/index.md', ...names]));
+  const page = execFileSync('tar', ['xOf', tarballs.main, 'package/docs/reference/forkline.md'], {
+    encoding: 'utf8',
+  });
+  expect(page).toContain('### run()');
+  expect(page).toContain('`LaunchError`: The command could not be started');
 });
 
 test('a list of their licences comes with the libraries that are bundled', () => {
