@@ -10,16 +10,22 @@ export const PAGES = [
   ...filesIn('docs').filter((file) => file.endsWith('.md')),
 ];
 
-/** The pages whose blocks another test runs. */
-const RUN_BY: Readonly<Record<string, string>> = {
-  'docs/frameworks.md': 'test/docs/frameworks.test.ts',
-};
+/** The pages of which another test, named like the page, runs all blocks below the first such heading. */
+const RUN_BY_OWN_TEST: Readonly<Record<string, string>> = { 'docs/frameworks.md': '\n### ' };
+
+/** Libraries that are installed under another name than users have them under, by page or everywhere. */
+const ALIASES: readonly { name: string; installed: string; page?: string }[] = [
+  { name: 'node-pty', installed: '@lydell/node-pty' },
+  { name: 'ai', installed: 'ai-7', page: 'docs/frameworks-sandboxes.md' },
+];
 
 /** A fenced block of a page. */
 export interface Snippet {
   readonly page: string;
   /** The line of its fence. */
   readonly line: number;
+  /** Whether another test runs it. */
+  readonly isRunElsewhere: boolean;
   readonly language: 'ts' | 'js' | 'sh';
   readonly text: string;
   /**
@@ -41,6 +47,7 @@ function snippetsOf(page: string): Snippet[] {
     const start = found.index + above.length;
     return {
       page,
+      isRunElsewhere: text.slice(0, start).includes(RUN_BY_OWN_TEST[page] ?? '\0'),
       line: text.slice(0, start).split('\n').length,
       language: language as Snippet['language'],
       text: body,
@@ -67,9 +74,9 @@ export const isCompiled = ({ language, marks }: Snippet): boolean =>
   language !== 'sh' && marks['not compiled'] === undefined;
 
 /** Whether a block is a program, or a script of the command line, that the test runs. */
-export function isRun({ language, page, text, marks }: Snippet): boolean {
+export function isRun({ language, text, marks, isRunElsewhere }: Snippet): boolean {
   const isLeftOut = (marks['not run'] ?? marks['not compiled']) !== undefined;
-  if (RUN_BY[page] !== undefined || isLeftOut) return false;
+  if (isRunElsewhere || isLeftOut) return false;
   return language !== 'sh' || /^(npx )?forkline |^tmux /m.test(text);
 }
 
@@ -79,6 +86,7 @@ const SURROUNDINGS: Readonly<Record<string, readonly [type: string, value: strin
   input: ['unknown', "{ command: 'true' }"],
   // Each framework has its own.
   model: ['never', 'undefined as never'],
+  prompt: ['string', "''"],
   onOutput: ['(chunk: object) => void', '() => {}'],
   onUpdate: ['(update: object) => void', '() => {}'],
   signal: ['AbortSignal', 'new AbortController().signal'],
@@ -89,6 +97,7 @@ const SURROUNDINGS: Readonly<Record<string, readonly [type: string, value: strin
       'setAttributes(attributes: Record<string, string | number | undefined>): unknown } }',
     '{ startSpan: () => ({ end() {}, recordException() {}, setAttributes() {} }) }',
   ],
+  tools: ['never', 'undefined as never'],
   transport: ["import('@modelcontextprotocol/server').Transport", 'undefined as never'],
 };
 const UNIMPORTED = ['createBashTool', 'TaskManager', 'spawn', 'run'];
@@ -104,10 +113,15 @@ const DECLARED = `Object.assign(globalThis, { tokenFromVault: async () => 'a-tok
  *
  * @param place The folder that stands for the root of the folders which the example names.
  */
-export function toModule({ text, language }: Snippet, place: string): string {
+export function toModule({ page, text, language }: Snippet, place: string): string {
+  const aliases = ALIASES.filter((alias) => (alias.page ?? page) === page);
+  const installed = aliases.reduce(
+    (naming, alias) => naming.replaceAll(`from '${alias.name}'`, `from '${alias.installed}'`),
+    text,
+  );
   const moved = PLACES.reduce(
     (moving, name) => moving.replaceAll(`'${name}`, `'${place}${name}`),
-    text.replaceAll("'node-pty'", "'@lydell/node-pty'"),
+    installed,
   );
   if (language === 'js') return moved;
   const uses = (name: string) => new RegExp(`(?<![.\\w])${name}\\b`).test(text);
