@@ -1,6 +1,7 @@
-import { constants } from 'node:fs';
+import { constants, futimes } from 'node:fs';
 import { type FileHandle, readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
 import { onBehalfOfNobody } from '../engine/caller.js';
 import { inBatches } from '../support/batches.js';
 import {
@@ -238,7 +239,7 @@ class DirectoryStore implements ArtifactStore {
       const name = artifactName(id, tool);
       // The age counts from the artifact's publication, not from the command's last output.
       const now = new Date();
-      await file.utimes(now, now);
+      await setTimes(file.fd, now, now);
       await rename(place.at(draft), place.at(name));
       const path = join(directory, name);
       this.#own.add(path);
@@ -258,6 +259,9 @@ class DirectoryStore implements ArtifactStore {
     }
   }
 }
+
+/** Of a descriptor, since the handles of yarn's PnP have no `utimes()`. */
+const setTimes = promisify(futimes);
 
 const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 

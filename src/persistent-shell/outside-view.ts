@@ -40,9 +40,7 @@ export class OutsideView {
   /** Returns the shell's directory, without symlinks; undefined: it cannot be read, or is no UTF-8. */
   directory(): string | undefined {
     try {
-      // Deno takes the encoding by its name alone for text, and answers with an array that is no Buffer.
-      const path = readlinkSync(`/proc/${this.#shell}/cwd`, { encoding: 'buffer' });
-      return isUtf8(path) ? Buffer.from(path).toString() : undefined;
+      return textOf(readlinkSync(`/proc/${this.#shell}/cwd`, { encoding: 'buffer' }));
     } catch {
       return undefined;
     }
@@ -105,6 +103,15 @@ export class OutsideView {
     members.delete(this.#shell);
     return members;
   }
+}
+
+/**
+ * Decodes a path; undefined: no UTF-8. With yarn's PnP, paths are text whatever encoding is asked for; with
+ * Deno, they are in an array that is no Buffer, and the encoding must be an option.
+ */
+function textOf(path: Uint8Array | string): string | undefined {
+  if (typeof path === 'string') return path.includes('\uFFFD') ? undefined : path;
+  return isUtf8(path) ? Buffer.from(path).toString() : undefined;
 }
 
 /** Opens the lists; undefined: the system has none, or they cannot be read. */
