@@ -2,11 +2,14 @@
 import { fork } from 'node:child_process';
 import { userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { killDescendants } from './left-processes.mjs';
 import { watchOtherWork } from './other-work.mjs';
 
 const PROCESS = fileURLToPath(new URL('suite-process.mjs', import.meta.url));
 const PATIENCE_MS = 10 * 60_000;
 const ORPHANS_MS = 5000;
+/** The time for a suite's process to end once it has reported. */
+const END_MS = 10_000;
 
 /**
  * The environment of every suite, and so of every command: small, and without variables that forkline
@@ -43,6 +46,11 @@ export async function runSuite(name, settings) {
   const seconds = (performance.now() - start) / 1000;
   // forkline's keeper ends after its host, and does not count as another program.
   awaitOrphans(ORPHANS_MS);
+  if (!('report' in outcome)) {
+    // A program that a failed suite has started by itself has no keeper.
+    killDescendants();
+    awaitOrphans(ORPHANS_MS);
+  }
   return { name, seconds, otherWork: otherWork(), ...outcome };
 }
 
@@ -60,12 +68,14 @@ function inProcess(name, settings) {
     /** @type {Message | undefined} */
     let message;
     let late = false;
-    const patience = setTimeout(() => {
+    let patience = setTimeout(() => {
       late = true;
       child.kill('SIGKILL');
     }, PATIENCE_MS);
     child.once('message', (received) => {
       message = /** @type {Message} */ (received);
+      clearTimeout(patience);
+      patience = setTimeout(() => child.kill('SIGKILL'), END_MS);
     });
     child.once('error', (error) => resolve({ failure: error.message }));
     child.once('exit', (code, signal) => {

@@ -30,8 +30,11 @@ const cells = (row) => [
 ];
 
 /** @param {SuiteResult} result */
-const lines = (result) =>
-  result.report?.rows.map(cells) ?? [[result.name, `FAILED: ${result.failure}`]];
+const lines = (result) => result.report?.rows.map(cells) ?? [[result.name, withoutFigures(result)]];
+
+/** @param {SuiteResult} result */
+const withoutFigures = ({ failure, missing }) =>
+  missing === undefined ? `FAILED: ${failure}` : `not measured: ${missing}`;
 
 /**
  * @param {readonly SuiteResult[]} results
@@ -70,6 +73,9 @@ function notes(results) {
   const busy = results.filter(isDoubtful);
   const notes = [`${judged.length - missed.length} targets met, ${missed.length} missed.`];
   if (failed.length > 0) notes.push(`Failed: ${failed.map(({ name }) => name).join(', ')}.`);
+  const missing = results.filter(({ missing }) => missing !== undefined);
+  if (missing.length > 0)
+    notes.push(`Not measured: ${missing.map(({ name }) => name).join(', ')}.`);
   if (busy.length > 0) {
     const cores = busy.map(({ name, otherWork }) => `${name} ${otherWork.toFixed(1)}`).join(', ');
     notes.push(`Doubtful, since other programs kept this many cores busy: ${cores}.`);

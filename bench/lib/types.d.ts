@@ -59,7 +59,11 @@ export interface Suite {
 }
 
 /** The message of a suite's process before it ends. */
-export type Message = { readonly report: Report } | { readonly failure: string };
+export type Message =
+  | { readonly report: Report }
+  | { readonly failure: string }
+  /** What is not on this machine, so that nothing was measured. */
+  | { readonly missing: string };
 
 /** The result of a suite. */
 export interface SuiteResult {
@@ -69,4 +73,5 @@ export interface SuiteResult {
   readonly otherWork: number;
   readonly report?: Report;
   readonly failure?: string;
+  readonly missing?: string;
 }

@@ -1,9 +1,8 @@
 // P10: the time to end all processes of a command, including those that have left its group.
 /** @import { Suite, Task } from '../lib/types.d.ts' */
-import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { killGroup } from '../lib/floor.mjs';
+import { childrenOf, identityOf } from '../lib/left-processes.mjs';
 import { interleave, warmUp } from '../lib/rounds.mjs';
 import { atMost, milliseconds, ratioRow, report } from '../lib/rows.mjs';
 import { overallMedian, ratio } from '../lib/statistics.mjs';
@@ -11,24 +10,27 @@ import { loadForkline } from '../peers/forkline.mjs';
 
 const { spawn } = await loadForkline();
 
-const execute = promisify(execFile);
-
 const FAMILY = 100;
 const LEAVERS = 10;
 const FLOOR = "floor's group kill";
 const FORKLINE = 'forkline';
 const STAYERS = `${FORKLINE}, none left the group`;
 
+/** The processes of the last command, with their start, by which a later one with the same id is another. */
+/** @type {Map<number, string | undefined>} */
+let last = new Map();
+
 /**
- * Waits until init has reaped the processes of the last round: some init takes seconds, and then each
- * search for processes would include the zombies of all rounds.
+ * Waits until all processes of the last command have been reaped: some init takes seconds, and then each search
+ * for processes would include the zombies of all rounds.
  */
 async function reaped() {
+  const isThere = (/** @type {[number, string | undefined]} */ [pid, startedAt]) =>
+    identityOf(pid)?.startedAt === startedAt;
   for (const until = performance.now() + 10_000; performance.now() < until; await sleep(50)) {
-    const { stdout } = await execute('ps', ['-e', '-o', 'stat=,comm=']);
-    if (!/^Z\S*\s+sleep/m.test(stdout)) return;
+    if (![...last].some(isThere)) return;
   }
-  throw new Error('init does not reap');
+  throw new Error('the processes of the last command are not reaped');
 }
 
 /** @param {number} leavers the number of processes, of the hundred, with a session of their own */
@@ -41,11 +43,17 @@ async function killFamily(leavers) {
      until [ "$(pgrep -c -P $$ -x sleep)" = ${FAMILY - 1} ]; do sleep 0.01; done
      echo ready; wait`,
   );
-  for await (const { text } of process) if (text.includes('ready')) break;
-  await reaped();
-  const before = performance.now();
-  await process.kill({ graceMs: 0 });
-  return performance.now() - before;
+  try {
+    for await (const { text } of process) if (text.includes('ready')) break;
+    await reaped();
+    last = new Map(childrenOf(process.pid).map((pid) => [pid, identityOf(pid)?.startedAt]));
+    const before = performance.now();
+    await process.kill({ graceMs: 0 });
+    return performance.now() - before;
+  } finally {
+    // Nothing if it has ended.
+    await process.kill({ graceMs: 0 });
+  }
 }
 
 /** @type {readonly Task[]} */
