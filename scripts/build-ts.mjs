@@ -26,12 +26,12 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const directory = resolve(process.argv[2] ?? join(root, 'dist'));
 
-/** @type {string[]} such as `./dist/index.js` */
+/** @type {string[]} such as `./dist/index.cjs` */
 const offered = [
-  ...Object.values(manifest.exports).map((target) => target.import?.['node-addons'] ?? target),
+  ...Object.values(manifest.exports).map((target) => target.require?.default ?? target),
   ...Object.values(manifest.bin),
 ];
-const names = offered.flatMap((path) => /^(?:\.\/)?dist\/(.*)\.js$/.exec(path)?.[1] ?? []);
+const names = offered.flatMap((path) => /^(?:\.\/)?dist\/(.*)\.c?js$/.exec(path)?.[1] ?? []);
 /** An adapter must work with the user's own copy of a framework. */
 const peers = Object.keys(manifest.peerDependencies);
 /** @param {string} id */

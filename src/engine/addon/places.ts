@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { ownFiles, ownRequire } from '../../support/package/own-require.js';
@@ -31,8 +31,17 @@ function findOwnPlaces(): readonly string[] {
   const found = addons.flatMap((file) =>
     isOurs(file) ? [dirname(file)] : [file, join(dirname(file), KEEPER)],
   );
-  const code = root === undefined ? ownFiles().slice(0, 1) : [join(root, 'dist')];
-  return [...code, ...found].filter((path) => existsSync(path)).map((path) => realpathSync(path));
+  const code = root === undefined ? ownFiles().flatMap(realPath).slice(0, 1) : [join(root, 'dist')];
+  return [...code, ...found].flatMap(realPath);
+}
+
+/** Leaves out what does not exist, and files within one of Bun's executables: those have names alone. */
+function realPath(path: string): string[] {
+  try {
+    return [realpathSync(path)];
+  } catch {
+    return [];
+  }
 }
 
 function fileOf(place: string): string[] {
