@@ -8,6 +8,8 @@ export default defineConfig({
     globalSetup: ['test/support/stale.ts', 'test/environments/setup.ts'],
     pool: 'forks',
     fileParallelism: false,
+    // Of tests that say so: they wait more than they compute.
+    maxConcurrency: 2,
     testTimeout: 120_000,
     hookTimeout: 300_000,
   },

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 
 /** How a program ended. */
 export interface Ended {
@@ -9,6 +9,9 @@ export interface Ended {
   readonly stdout: string;
   readonly stderr: string;
 }
+
+/** What a program may take before it is ended, and so named with its output: less than a test may. */
+const TIMEOUT_MS = 110_000;
 
 /** What a user's computer has at the least: programs by name, in one directory, and no compiler. */
 const PROGRAMS = [
@@ -47,13 +50,16 @@ export class Machine {
   directory(name: string, files: Readonly<Record<string, string>> = {}): string {
     const path = join(this.home, name);
     mkdirSync(path);
-    for (const [file, text] of Object.entries(files)) writeFileSync(join(path, file), text);
+    for (const [file, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(path, file)), { recursive: true });
+      writeFileSync(join(path, file), text);
+    }
     return path;
   }
 
   run(cwd: string, command: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
     const [program = '', ...args] = command;
-    const options = { cwd, env: { ...this.#env, ...env }, maxBuffer: 2 ** 26 };
+    const options = { cwd, env: { ...this.#env, ...env }, maxBuffer: 2 ** 26, timeout: TIMEOUT_MS };
     return new Promise((resolve) => {
       const child = execFile(program, args, options, (error, stdout, stderr) =>
         resolve({ exitCode: error ? (error.code ?? `${error.signal}`) : 0, stdout, stderr }),
