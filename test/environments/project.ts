@@ -4,6 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import type { Ended, Machine } from './machine.js';
 
+const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+/** The check set. */
+const SMOKE = fileOf('smoke.mjs');
+
 /** The check set, and what it leaves to hosts that have time. */
 const PROGRAMS = ['smoke.mjs', 'shells.mjs'];
 
@@ -19,7 +24,7 @@ export async function projectOf(
     ...files,
   });
   for (const program of PROGRAMS) {
-    copyFileSync(fileURLToPath(new URL(program, import.meta.url)), join(project, program));
+    copyFileSync(fileOf(program), join(project, program));
   }
   const npm = join(process.execPath, '../../lib/node_modules/npm/bin/npm-cli.js');
   const { exitCode, stderr } = await machine.run(project, ['node', npm, 'install', ...flags]);
