@@ -1,3 +1,5 @@
+import { checkPeer } from '../support/peers/check.js';
+
 export { BusyError, NoWorkerError, WorkerLostError } from '../remote/for-fleet.js';
 export {
   connectFleet,
@@ -9,3 +11,5 @@ export {
 export type { BrokerOptions, TlsFiles } from './line/broker-options.js';
 export type { WorkerInfo } from './messages.js';
 export { serveNats, type WorkerOptions, type WorkerService } from './worker.js';
+
+checkPeer('forkline/fleet', import.meta.url);

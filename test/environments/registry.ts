@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { basename } from 'node:path';
 import { manifestOf } from './tarballs.js';
@@ -13,20 +13,46 @@ export interface Registry {
 
 /**
  * Serves tarballs as the npm registry would: a package manager installs them as users will, with
- * optional dependencies chosen by platform. It knows no other package.
+ * optional dependencies chosen by platform.
+ *
+ * @param upstream The registry that is asked for all other packages. Default: none, there is no other.
  */
-export async function serveRegistry(tarballs: readonly string[]): Promise<Registry> {
+export async function serveRegistry(
+  tarballs: readonly string[],
+  upstream?: string,
+): Promise<Registry> {
   const server = createServer((request, response) => {
     const path = decodeURIComponent(request.url ?? '').slice(1);
     const file = tarballs.find((tarball) => path === `files/${basename(tarball)}`);
     const named = tarballs.find((tarball) => manifestOf(tarball).name === path);
     if (file !== undefined) response.end(readFileSync(file));
     else if (named !== undefined) response.end(JSON.stringify(packument(named, url)));
+    else if (upstream !== undefined) void forward(request, response, upstream, url);
     else response.writeHead(404).end('{}');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return { url, close: () => server.close() };
+}
+
+/** Answers with what another registry has; tarballs that it names are asked for here, too. */
+async function forward(
+  { url: path = '/', headers }: IncomingMessage,
+  response: ServerResponse,
+  upstream: string,
+  own: string,
+): Promise<void> {
+  try {
+    const accept = headers.accept ?? '*/*';
+    const answer = await fetch(upstream + path.slice(1), { headers: { accept } });
+    const type = answer.headers.get('content-type') ?? 'application/octet-stream';
+    const body = Buffer.from(await answer.arrayBuffer());
+    const isJson = type.includes('json');
+    response.writeHead(answer.status, { 'content-type': type });
+    response.end(isJson ? String(body).replaceAll(upstream, `${own}/`) : body);
+  } catch {
+    response.writeHead(502).end('{}');
+  }
 }
 
 function packument(tarball: string, url: string) {

@@ -1,6 +1,12 @@
 // AI SDK 6 and 7 take these by their shape: nothing of it is loaded, and its types are not needed.
 import type { BashTool, ToolAnswer } from '../../index.js';
+import { checkPeer } from '../../support/peers/check.js';
+import { boundedBy, type Shorten, type TextBound } from '../bounded.js';
 import { toolsOf, type UncheckedSchema, uncheckedSchema } from '../definition.js';
+
+export type { TextBound } from '../bounded.js';
+
+checkPeer('forkline/ai-sdk', import.meta.url);
 
 /** The result of a call, for an application: a model reads only the text of the `output`. */
 export interface AiToolOutput {
@@ -37,7 +43,7 @@ export interface AiTool {
 }
 
 /** Options of tools for the AI SDK. */
-export interface AiToolOptions {
+export interface AiToolOptions extends TextBound {
   /** Whether output so far comes as preliminary results while a command runs. Default: false. */
   readonly stream?: boolean | undefined;
 }
@@ -45,17 +51,21 @@ export interface AiToolOptions {
 /**
  * Makes a tool and its companions for `tools` of the AI SDK, by their names.
  *
+ * @throws {InputError} An option is not valid.
  * @example
  * const { text } = await generateText({ model, prompt, tools: toAiTools(bash), stopWhen });
  */
 export function toAiTools(
   tool: BashTool,
-  { stream = false }: AiToolOptions = {},
+  { stream = false, ...bound }: AiToolOptions = {},
 ): Record<string, AiTool> {
-  return Object.fromEntries(toolsOf(tool).map((each) => [each.name, toAiTool(each, stream)]));
+  const shorten = boundedBy(bound);
+  return Object.fromEntries(
+    toolsOf(tool).map((each) => [each.name, toAiTool(each, stream, shorten)]),
+  );
 }
 
-function toAiTool(tool: BashTool, stream: boolean): AiTool {
+function toAiTool(tool: BashTool, stream: boolean, shorten: Shorten): AiTool {
   return {
     // Read at each use, since the description may name the present directory.
     get description() {
@@ -63,7 +73,9 @@ function toAiTool(tool: BashTool, stream: boolean): AiTool {
     },
     inputSchema: uncheckedSchema(tool),
     execute: (input, { abortSignal: signal }) =>
-      stream ? outputs(tool, input, signal) : tool.answer(input, { signal }).then(outputOf),
+      stream
+        ? outputs(tool, input, signal, shorten)
+        : tool.answer(input, { signal }).then((answer) => outputOf(shorten(answer))),
     toModelOutput: ({ output: { text, isError } }) => ({
       type: isError ? 'error-text' : 'text',
       value: text,
@@ -75,9 +87,10 @@ async function* outputs(
   tool: BashTool,
   input: unknown,
   signal: AbortSignal | undefined,
+  shorten: Shorten,
 ): AsyncGenerator<AiToolOutput> {
   for await (const event of tool.stream(input, { signal })) {
-    if (event.kind === 'answer') yield outputOf(event.answer);
+    if (event.kind === 'answer') yield outputOf(shorten(event.answer));
     else yield { text: event.tail, isError: false };
   }
 }

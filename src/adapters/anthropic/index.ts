@@ -1,18 +1,28 @@
 import type { BetaRunnableTool } from '@anthropic-ai/sdk/lib/tools/BetaRunnableTool';
-import { ToolError } from '@anthropic-ai/sdk/lib/tools/ToolError';
 import { type BashTool, createBashTool, type SessionOptions } from '../../index.js';
+import { checkPeer } from '../../support/peers/check.js';
 import { toAnthropicTool } from '../anthropic.js';
+import { boundedBy, type Shorten, type TextBound } from '../bounded.js';
 import { toolsOf } from '../definition.js';
+
+export type { TextBound } from '../bounded.js';
+
+checkPeer('forkline/anthropic', import.meta.url);
 
 /**
  * Makes a tool and its companions for `client.beta.messages.toolRunner()`. A failure is a result with
  * `is_error`, in the words of the tool.
  *
+ * @throws {InputError} The bound is not valid.
  * @example
  * const runner = client.beta.messages.toolRunner({ ...request, tools: toRunnableTools(bash) });
  */
-export function toRunnableTools(tool: BashTool): BetaRunnableTool<unknown>[] {
-  return toolsOf(tool).map((each) => ({ ...toAnthropicTool(each), ...callsOf(each) }));
+export function toRunnableTools(
+  tool: BashTool,
+  bound: TextBound = {},
+): BetaRunnableTool<unknown>[] {
+  const shorten = boundedBy(bound);
+  return toolsOf(tool).map((each) => ({ ...toAnthropicTool(each), ...callsOf(each, shorten) }));
 }
 
 /** The members that the runner does not use: the name, and `close()`. */
@@ -30,33 +40,52 @@ export type Bash20250124 = BetaRunnableTool<unknown> & KnownShell;
  * `restart: true` replaces by a new one. The tool is for the tool runner; a host with a loop of its own
  * sends the tool's `type` and `name`, and answers with what `run()` returns or throws.
  *
- * @param options Options of the `session` contract.
+ * @param options Options of the `session` contract, and the bound of a text.
  * @throws {InputError} An option is not valid.
  */
-export function createBash20250124(
-  options: Omit<SessionOptions, 'persistent'>,
-): Bash20250124 & AsyncDisposable {
+export function createBash20250124({
+  maxTextBytes,
+  ...options
+}: Omit<SessionOptions, 'persistent'> & TextBound): Bash20250124 & AsyncDisposable {
+  const shorten = boundedBy({ maxTextBytes });
   const tool = createBashTool({ contract: 'session', ...options, persistent: true });
   const close = () => tool.dispose();
   return {
     type: 'bash_20250124',
     name: 'bash',
-    ...callsOf(tool),
+    ...callsOf(tool, shorten),
     close,
     [Symbol.asyncDispose]: close,
   };
 }
 
 /** Returns the functions by which the runner calls a tool; they check the input. */
-function callsOf(tool: BashTool): Pick<BetaRunnableTool<unknown>, 'run' | 'parse'> {
+function callsOf(
+  tool: BashTool,
+  shorten: Shorten,
+): Pick<BetaRunnableTool<unknown>, 'run' | 'parse'> {
   return {
     parse: (input) => input,
     async run(input, context) {
-      const { text, isError } = await tool.answer(input, { signal: context?.signal ?? undefined });
-      if (isError) throw new ToolError(text);
+      const answer = await tool.answer(input, { signal: context?.signal ?? undefined });
+      const { text, isError } = shorten(answer);
+      if (isError) throw await toolError(text);
       return text;
     },
   };
+}
+
+/**
+ * Makes the error whose text the runner passes on as it is. Where the SDK is not installed there is no
+ * runner: a loop of the host's own reads the message.
+ */
+async function toolError(text: string): Promise<Error> {
+  try {
+    const { ToolError } = await import('@anthropic-ai/sdk/lib/tools/ToolError');
+    return new ToolError(text);
+  } catch {
+    return new Error(text);
+  }
 }
 
 /** A server in the host's own process, in the form of the Claude Agent SDK. */

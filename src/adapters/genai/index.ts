@@ -1,6 +1,12 @@
 // Google's SDK takes a tool by its shape: nothing of it is loaded, and its types are not needed.
 import type { BashTool, ObjectSchema } from '../../index.js';
+import { checkPeer } from '../../support/peers/check.js';
+import { boundedBy, type TextBound } from '../bounded.js';
 import { toolsOf } from '../definition.js';
+
+export type { TextBound } from '../bounded.js';
+
+checkPeer('forkline/genai', import.meta.url);
 
 /** A model's call, with the fields that are used here. */
 export interface FunctionCall {
@@ -47,7 +53,7 @@ export interface CallableTool {
 }
 
 /** Options of a callable tool. */
-export interface CallableToolOptions {
+export interface CallableToolOptions extends TextBound {
   /**
    * A signal that ends running commands: that of a request does not reach its tools. Default: none.
    */
@@ -58,18 +64,22 @@ export interface CallableToolOptions {
  * Makes a tool and its companions for `config.tools` of Google's `generateContent()`, which then calls
  * them by itself.
  *
+ * @throws {InputError} An option is not valid.
  * @example
  * const config = { tools: [toCallableTool(bash)] };
  * const { text } = await ai.models.generateContent({ model, contents, config });
  */
-export function toCallableTool(tool: BashTool, { signal }: CallableToolOptions = {}): CallableTool {
+export function toCallableTool(
+  tool: BashTool,
+  { signal, ...bound }: CallableToolOptions = {},
+): CallableTool {
+  const shorten = boundedBy(bound);
   const tools = toolsOf(tool);
   const answer = async ({ id, name = '', args }: FunctionCall): Promise<FunctionResponsePart> => {
     const found = tools.find((each) => each.name === name);
-    const { text, isError } = (await found?.answer(args ?? {}, { signal })) ?? {
-      text: `There is no tool named ${name}.`,
-      isError: true,
-    };
+    const { text, isError } = found
+      ? shorten(await found.answer(args ?? {}, { signal }))
+      : { text: `There is no tool named ${name}.`, isError: true };
     const response = isError ? { error: text } : { output: text };
     return { functionResponse: { ...(id !== undefined && { id }), name, response } };
   };

@@ -1,14 +1,27 @@
-import { ToolMessage } from '@langchain/core/messages';
-import {
+import type { ToolMessage } from '@langchain/core/messages';
+import type {
   DynamicStructuredTool,
-  type StructuredTool,
-  type ToolRunnableConfig,
+  StructuredTool,
+  ToolRunnableConfig,
 } from '@langchain/core/tools';
 import type { BashTool, ToolAnswer, ToolProgress } from '../../index.js';
+import { checkPeer } from '../../support/peers/check.js';
+import { latePeer } from '../../support/peers/load.js';
+import { boundedBy, type Shorten, type TextBound } from '../bounded.js';
 import { toolsOf, uncheckedSchema } from '../definition.js';
 
+export type { TextBound } from '../bounded.js';
+
+checkPeer('forkline/langchain', import.meta.url);
+
+type Messages = typeof import('@langchain/core/messages');
+type Tools = typeof import('@langchain/core/tools');
+
+const messages = latePeer<Messages>('@langchain/core/messages', import.meta);
+const tools = latePeer<Tools>('@langchain/core/tools', import.meta);
+
 /** Options of tools for LangChain. */
-export interface LangChainToolOptions {
+export interface LangChainToolOptions extends TextBound {
   /**
    * Whether output comes as tool events while a command runs (`streamMode: 'tools'`). Default: false.
    */
@@ -20,26 +33,30 @@ export interface LangChainToolOptions {
  * `status` tells an error, its `artifact` has the contract's details. A tool that is invoked with an
  * input alone returns the text alone.
  *
+ * @throws {InputError} An option is not valid.
  * @example
  * const agent = createAgent({ model, tools: toLangChainTools(bash) });
  */
 export function toLangChainTools(
   tool: BashTool,
-  { stream = false }: LangChainToolOptions = {},
+  { stream = false, ...bound }: LangChainToolOptions = {},
 ): DynamicStructuredTool[] {
-  return toolsOf(tool).map((each) => toLangChainTool(each, stream));
+  const shorten = boundedBy(bound);
+  return toolsOf(tool).map((each) => toLangChainTool(each, stream, shorten));
 }
 
-function toLangChainTool(tool: BashTool, stream: boolean): DynamicStructuredTool {
+function toLangChainTool(tool: BashTool, stream: boolean, shorten: Shorten): DynamicStructuredTool {
   const { name, description } = tool;
-  return new DynamicStructuredTool({
+  const { DynamicStructuredTool: ToolClass } = tools();
+  return new ToolClass({
     name,
     description,
     // LangChain accepts such a schema; only the type of its tools does not allow it yet.
     schema: uncheckedSchema(tool) as unknown as StructuredTool['schema'],
     func: (input, _, config: ToolRunnableConfig = {}) => {
       const call = { signal: config.signal };
-      const told = (answer: ToolAnswer<unknown>) => messageFor(answer, name, config.toolCall?.id);
+      const told = (answer: ToolAnswer<unknown>) =>
+        messageFor(shorten(answer), name, config.toolCall?.id);
       return stream ? progress(tool, input, call, told) : tool.answer(input, call).then(told);
     },
   });
@@ -67,5 +84,6 @@ function messageFor(
 ): ToolMessage | string {
   if (id === undefined) return text;
   const status = isError ? 'error' : 'success';
-  return new ToolMessage({ content: text, status, artifact: details, name, tool_call_id: id });
+  const { ToolMessage: MessageClass } = messages();
+  return new MessageClass({ content: text, status, artifact: details, name, tool_call_id: id });
 }

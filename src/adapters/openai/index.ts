@@ -1,3 +1,6 @@
+import { checkPeer } from '../../support/peers/check.js';
+
+export type { TextBound } from '../bounded.js';
 export { toAgentTools } from './agent-tools.js';
 export {
   answerShellCall,
@@ -15,3 +18,5 @@ export {
   type ShellOutput,
   type ShellResult,
 } from './shell.js';
+
+checkPeer('forkline/openai', import.meta.url);

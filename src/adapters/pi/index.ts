@@ -1,6 +1,12 @@
 // pi takes a tool by its shape: nothing of it is loaded, and its types are not needed.
 import type { BashTool, ObjectSchema, TextContent, ToolResult } from '../../index.js';
+import { checkPeer } from '../../support/peers/check.js';
+import { boundedBy, type Shorten, type TextBound } from '../bounded.js';
 import { toolsOf } from '../definition.js';
+
+export type { TextBound } from '../bounded.js';
+
+checkPeer('forkline/pi', import.meta.url);
 
 /** A tool for an agent of pi. */
 export interface PiTool {
@@ -39,14 +45,16 @@ export interface PiToolResult {
 /**
  * Makes a tool and its companions for `tools` of an agent of pi.
  *
+ * @throws {InputError} An option is not valid.
  * @example
  * const agent = new Agent({ initialState: { model, tools: toPiTools(bash) } });
  */
-export function toPiTools(tool: BashTool): PiTool[] {
-  return toolsOf(tool).map(toPiTool);
+export function toPiTools(tool: BashTool, bound: TextBound = {}): PiTool[] {
+  const shorten = boundedBy(bound);
+  return toolsOf(tool).map((each) => toPiTool(each, shorten));
 }
 
-function toPiTool(tool: BashTool): PiTool {
+function toPiTool(tool: BashTool, shorten: Shorten): PiTool {
   return {
     name: tool.name,
     label: tool.name,
@@ -58,11 +66,10 @@ function toPiTool(tool: BashTool): PiTool {
     executionMode: tool.concurrency === 'exclusive' ? 'sequential' : 'parallel',
     async execute(_, input, signal, onUpdate) {
       const update = onUpdate && ((so: ToolResult<unknown>) => onUpdate(resultOf(so)));
-      const { text, isError, details, error } = await tool.answer(input, {
-        signal,
-        onUpdate: update,
-      });
-      if (isError) throw error ?? new Error(text);
+      const answer = await tool.answer(input, { signal, onUpdate: update });
+      const { text, isError, details, error } = shorten(answer);
+      // pi gives the message to the model: an error with a longer one would be another text.
+      if (isError) throw text === answer.text && error ? error : new Error(text, { cause: error });
       return { content: [{ type: 'text', text }], details };
     },
   };

@@ -2,6 +2,7 @@ import type { Msg, NatsConnection, NodeConnectionOptions } from '@nats-io/transp
 import { lateLibrary, OPEN_ONE_BY_ONE } from '../../faces/engine.js';
 import { checkString, isMissing } from '../../support/checks.js';
 import { hasCode, messageOf } from '../../support/errors.js';
+import { missingPeer } from '../../support/peers/check.js';
 import { settlesWithin } from '../../support/timing.js';
 import { type BrokerOptions, checkServers, contentOf, readableFiles } from './broker-options.js';
 
@@ -197,8 +198,6 @@ async function importLibrary(): Promise<Library> {
     return await import('@nats-io/transport-node');
   } catch (error) {
     if (!hasCode(error, 'ERR_MODULE_NOT_FOUND')) throw error;
-    throw new Error('A fleet needs `npm install @nats-io/transport-node` beside forkline.', {
-      cause: error,
-    });
+    throw missingPeer('forkline/fleet', error);
   }
 }

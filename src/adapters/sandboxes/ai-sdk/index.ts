@@ -1,4 +1,5 @@
 // AI SDK 7 takes a session by its shape: nothing of it is loaded.
+import { checkPeer } from '../../../support/peers/check.js';
 import { LocalMachine } from '../../local-machine/machine.js';
 import type { LocalMachineOptions } from '../../local-machine/options.js';
 import { runSandboxed, startSandboxed } from './commands.js';
@@ -20,6 +21,8 @@ export type {
   SandboxWrite,
   WritableSandboxProcess,
 } from './session.js';
+
+checkPeer('forkline/sandboxes/ai-sdk', import.meta.url);
 
 /**
  * Makes the local machine a sandbox session of AI SDK 7.

@@ -1,5 +1,6 @@
 // deepagents takes a backend by its shape: nothing of it is loaded.
 import { exitCodeOf, type Outcome, textOf } from '../../../index.js';
+import { checkPeer } from '../../../support/peers/check.js';
 import { uniqueName } from '../../../support/random.js';
 import { LocalMachine } from '../../local-machine/machine.js';
 import type { LocalMachineOptions } from '../../local-machine/options.js';
@@ -18,6 +19,8 @@ export type {
   ReadResult,
   TransferError,
 } from './backend.js';
+
+checkPeer('forkline/sandboxes/deepagents', import.meta.url);
 
 /**
  * The default limit, in milliseconds: deepagents has no limit of its own for a command, nor a way to

@@ -1,5 +1,6 @@
 // The caller passes Mastra's classes, which it has: nothing of Mastra is loaded.
 import { type Capture, shellQuote, textOf } from '../../../index.js';
+import { checkPeer } from '../../../support/peers/check.js';
 import { uniqueName } from '../../../support/random.js';
 import { LocalMachine } from '../../local-machine/machine.js';
 import type { LocalMachineOptions } from '../../local-machine/options.js';
@@ -22,6 +23,8 @@ export type {
   SandboxPhase,
   WorkspaceSandbox,
 } from './sandbox.js';
+
+checkPeer('forkline/sandboxes/mastra', import.meta.url);
 
 /** Options of a sandbox for Mastra. */
 export interface WorkspaceSandboxOptions<Manager extends object> extends LocalMachineOptions {

@@ -1,9 +1,11 @@
-import { applyDiff, type Editor } from '@openai/agents';
+import type { Editor } from '@openai/agents';
 import type { LocalFiles } from '../../local-machine/files/local-files.js';
 import { PathError } from '../../local-machine/files/path-error.js';
+import { sdk } from './sdk.js';
 
 /** Makes an editor that applies the patches of models to the files of a machine. */
 export function editorOf(files: LocalFiles): Editor {
+  const { applyDiff } = sdk();
   return {
     async createFile({ path, diff }) {
       await files.write(path, Buffer.from(applyDiff('', diff, 'create')));

@@ -1,11 +1,7 @@
 import { join, resolve } from 'node:path';
-import {
-  type Entry,
-  type Manifest,
-  Permissions,
-  SandboxUnsupportedFeatureError,
-} from '@openai/agents/sandbox';
+import type { Entry, Manifest } from '@openai/agents/sandbox';
 import { LocalFiles } from '../../local-machine/files/local-files.js';
+import { sdk } from './sdk.js';
 
 /** @throws {SandboxUnsupportedFeatureError} It asks for what a directory of this machine has not. */
 export function checkManifest(manifest: Manifest): void {
@@ -34,7 +30,7 @@ export function checkEntry(path: string, entry: Entry): void {
 function refuse(feature: string, value: unknown): never {
   const known = 'dir, file, local_file and local_dir entries';
   const got = JSON.stringify(value);
-  throw new SandboxUnsupportedFeatureError(
+  throw new (sdk().SandboxUnsupportedFeatureError)(
     `${feature}: the local machine takes ${known}, but no mounts, repositories, users and grants; got ${got}`,
   );
 }
@@ -68,6 +64,7 @@ export async function placeEntry(files: LocalFiles, path: string, entry: Entry):
 }
 
 function modeOf(permissions: NonNullable<Entry['permissions']>): number {
+  const { Permissions } = sdk();
   const made = permissions instanceof Permissions ? permissions : new Permissions(permissions);
   return made.toMode() & 0o777;
 }

@@ -1,21 +1,24 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
+import type {
   Manifest,
-  normalizeSandboxClientCreateArgs,
-  type SandboxClient,
-  type SandboxClientCreateArgs,
-  type SandboxClientOptions,
+  SandboxClient,
+  SandboxClientCreateArgs,
+  SandboxClientOptions,
 } from '@openai/agents/sandbox';
+import { checkPeer } from '../../../support/peers/check.js';
 import { LocalMachine } from '../../local-machine/machine.js';
 import type { LocalMachineOptions } from '../../local-machine/options.js';
 import { checkManifest } from './entries.js';
+import { loadSdk } from './sdk.js';
 import { LocalSandboxSession, type LocalSessionState, manifestAt, placeAll } from './session.js';
 
 export { PathError, type PathErrorKind } from '../../local-machine/files/path-error.js';
 export type { LocalMachineOptions } from '../../local-machine/options.js';
 export { LocalSandboxSession, type LocalSessionState } from './session.js';
+
+checkPeer('forkline/sandboxes/openai-agents', import.meta.url);
 
 /**
  * Options of a session. It has a directory of its own in the system's temporary one, unless `root`
@@ -52,6 +55,7 @@ export class LocalSandboxClient implements SandboxClient<LocalSandboxOptions, Lo
     args?: SandboxClientCreateArgs<LocalSandboxOptions> | Manifest,
     given?: LocalSandboxOptions,
   ): Promise<LocalSandboxSession> {
+    const { normalizeSandboxClientCreateArgs } = await loadSdk();
     const { manifest, options } = normalizeSandboxClientCreateArgs(args, given);
     checkManifest(manifest);
     const { root, ...rest } = { ...this.#options, ...options };
@@ -73,6 +77,7 @@ export class LocalSandboxClient implements SandboxClient<LocalSandboxOptions, Lo
    * @throws {PathError} The directory is gone.
    */
   async resume(state: LocalSessionState): Promise<LocalSandboxSession> {
+    await loadSdk();
     const { root: _, ...options } = this.#options;
     return this.#session(state, await LocalMachine.open({ ...options, root: state.root }));
   }
@@ -86,8 +91,9 @@ export class LocalSandboxClient implements SandboxClient<LocalSandboxOptions, Lo
    * Returns the state for `resume()`; variables have the values that the manifest gives them now.
    */
   async deserializeSessionState(state: Record<string, unknown>): Promise<LocalSessionState> {
+    const { Manifest: ManifestClass } = await loadSdk();
     const root = String(state.root);
-    const manifest = new Manifest(
+    const manifest = new ManifestClass(
       (state.manifest ?? {}) as ConstructorParameters<typeof Manifest>[0],
     );
     return {

@@ -1,21 +1,18 @@
 import { rm } from 'node:fs/promises';
 import type { Editor, ToolOutputImage } from '@openai/agents';
-import {
-  type ExecCommandArgs,
-  type ExposedPortEndpoint,
-  type ListDirectoryArgs,
+import type {
+  ExecCommandArgs,
+  ExposedPortEndpoint,
+  ListDirectoryArgs,
   Manifest,
-  type MaterializeEntryArgs,
-  normalizeExposedPort,
-  type ReadFileArgs,
-  recordExposedPortEndpoint,
-  type SandboxDirectoryEntry,
-  type SandboxExecResult,
-  type SandboxSession,
-  type SandboxSessionState,
-  SandboxUnsupportedFeatureError,
-  type ViewImageArgs,
-  type WriteStdinArgs,
+  MaterializeEntryArgs,
+  ReadFileArgs,
+  SandboxDirectoryEntry,
+  SandboxExecResult,
+  SandboxSession,
+  SandboxSessionState,
+  ViewImageArgs,
+  WriteStdinArgs,
 } from '@openai/agents/sandbox';
 import { userName } from '../../../support/directories/home.js';
 import type { LocalMachine } from '../../local-machine/machine.js';
@@ -24,6 +21,7 @@ import { editorOf } from './editor.js';
 import { checkEntry, checkManifest, placeEntry } from './entries.js';
 import { imageOf } from './image.js';
 import { Processes } from './processes.js';
+import { sdk } from './sdk.js';
 
 /** The state by which a session is resumed. */
 export interface LocalSessionState extends SandboxSessionState {
@@ -198,6 +196,7 @@ export class LocalSandboxSession implements SandboxSession<LocalSessionState> {
    * @throws {UserError} The number is no port.
    */
   async resolveExposedPort(port: number): Promise<ExposedPortEndpoint> {
+    const { normalizeExposedPort, recordExposedPortEndpoint } = sdk();
     const endpoint = { host: '127.0.0.1', port: normalizeExposedPort(port), tls: false };
     return recordExposedPortEndpoint(this.state, endpoint);
   }
@@ -255,7 +254,7 @@ type Changed = Partial<ConstructorParameters<typeof Manifest>[0]>;
 /** Returns a manifest with the real path of its root. */
 export function manifestAt(manifest: Manifest, root: string, changed: Changed = {}): Manifest {
   const { version, entries } = manifest;
-  return new Manifest({
+  return new (sdk().Manifest)({
     version,
     entries,
     environment: environmentOf(manifest),
@@ -272,7 +271,7 @@ function environmentOf(manifest: Manifest) {
 
 function checkUser(runAs: string | undefined): void {
   if (runAs === undefined || runAs === '' || runAs === userName()) return;
-  throw new SandboxUnsupportedFeatureError(
+  throw new (sdk().SandboxUnsupportedFeatureError)(
     `runAs: expected the user of this process, ${userName()}, got ${JSON.stringify(runAs)}`,
   );
 }

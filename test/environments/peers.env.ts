@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { PEERS } from '../../src/support/peers/table.js';
+import { Machine } from './machine.js';
+import { type Registry, serveRegistry } from './registry.js';
+import { programs } from './tarballs.js';
+
+const lowest = (entry: keyof typeof PEERS) => PEERS[entry].from;
+
+/**
+ * By what an application has beside forkline: old versions, the lowest that are taken, early ones and the
+ * newest. Some bring packages that want others of forkline's peers, in ranges that exclude each other.
+ */
+const BESIDE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'AI SDK 4': { ai: '4.3.19', zod: '^3.25.0' },
+  'AI SDK 5': { ai: '5.0.277' },
+  'AI SDK, the lowest': { ai: lowest('forkline/ai-sdk') },
+  'AI SDK, an early one': { ai: '7.0.0-canary.176' },
+  'AI SDK, the newest': { ai: 'latest' },
+  'Agents SDK 0.1': { '@openai/agents': '0.1.0', zod: '^3.25.0' },
+  'Agents SDK 0.5': { '@openai/agents': '0.5.4', zod: '^4.0.0' },
+  'Agents SDK, the lowest': { '@openai/agents': lowest('forkline/openai'), zod: '^4.0.0' },
+  'Agents SDK, the newest': { '@openai/agents': 'latest', zod: 'latest' },
+  "Anthropic's SDK 0.20": { '@anthropic-ai/sdk': '0.20.9' },
+  "Anthropic's SDK, the lowest": { '@anthropic-ai/sdk': lowest('forkline/anthropic') },
+  "Anthropic's SDK, the newest": { '@anthropic-ai/sdk': 'latest' },
+  'LangChain 0.2': { '@langchain/core': '0.2.36' },
+  'LangChain 0.3': { '@langchain/core': '0.3.80', '@langchain/langgraph': '^0.2.0' },
+  'LangChain, the lowest': { '@langchain/core': lowest('forkline/langchain') },
+  'LangChain, the newest': { '@langchain/core': 'latest', langchain: 'latest' },
+  'Mastra 0.24': { '@mastra/core': '0.24.9', zod: '^3.25.0' },
+  'Mastra, the newest': { '@mastra/core': 'latest', zod: 'latest' },
+  'all of them, old': {
+    ai: '4.3.19',
+    '@openai/agents': '0.1.0',
+    '@anthropic-ai/sdk': '0.20.9',
+    '@langchain/core': '0.2.36',
+    '@nats-io/transport-node': '3.0.0',
+    zod: '^3.25.0',
+  },
+  'all of them, the newest': {
+    ai: 'latest',
+    '@openai/agents': 'latest',
+    '@anthropic-ai/sdk': 'latest',
+    '@langchain/core': 'latest',
+    '@nats-io/transport-node': 'latest',
+    zod: 'latest',
+  },
+};
+
+let registry: Registry;
+let machine: Machine;
+let programOf: (name: 'pnpm' | 'node') => string;
+
+beforeAll(async () => {
+  programOf = programs('peers', { pnpm: 'pnpm@10', node: `node-linux-${process.arch}@latest` });
+  const upstream = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim();
+  registry = await serveRegistry(inject('tarballs'), `${upstream.replace(/\/$/, '')}/`);
+  machine = new Machine(registry.url, join(programOf('node'), 'bin/node'));
+});
+
+afterAll(() => {
+  registry.close();
+  machine.remove();
+});
+
+const projectOf = (name: string, dependencies: Readonly<Record<string, string>>): string =>
+  machine.directory(name.replaceAll(/\W+/g, '-'), {
+    'package.json': JSON.stringify({ name: 'user', private: true, dependencies }),
+    '.npmrc': `registry=${registry.url}\naudit=false\nfund=false\nignore-scripts=true\n`,
+  });
+
+const npm = join(process.execPath, '../../lib/node_modules/npm/bin/npm-cli.js');
+const RUN = `import('forkline').then(({ run }) => run('echo hi')).then(({ output }) => console.log(output.text))`;
+
+test.each(Object.entries(BESIDE))(
+  'I2: npm installs forkline beside %s, and a command runs',
+  { timeout: 300_000 },
+  async (name, packages) => {
+    const project = projectOf(`npm ${name}`, packages);
+    const first = await machine.run(project, ['node', npm, 'install']);
+    expect(first.exitCode, first.stderr).toBe(0);
+    const second = await machine.run(project, ['node', npm, 'install', 'forkline']);
+    expect(second.stderr).not.toContain('forkline');
+    expect(second.exitCode, second.stderr).toBe(0);
+    expect((await machine.run(project, ['node', '-e', RUN])).stdout).toBe('hi\n\n');
+  },
+);
+
+test.each(Object.entries(BESIDE))(
+  'I2: pnpm with strict peers has nothing against forkline beside %s',
+  { timeout: 300_000 },
+  async (name, packages) => {
+    const project = projectOf(`pnpm ${name}`, { ...packages, forkline: '*' });
+    const pnpm = ['node', join(programOf('pnpm'), 'bin/pnpm.cjs'), 'install'];
+    const flags = ['--strict-peer-dependencies', '--ignore-scripts'];
+    const { stdout, stderr } = await machine.run(project, [...pnpm, ...flags]);
+    // Other packages may well have something against each other.
+    expect(stdout + stderr).not.toMatch(/^.*forkline.*\n(?:.*✕ .*)/m);
+    const installed = await machine.run(project, [...pnpm, '--ignore-scripts']);
+    expect(installed.exitCode, installed.stdout + installed.stderr).toBe(0);
+    expect((await machine.run(project, ['node', '-e', RUN])).stdout).toBe('hi\n\n');
+  },
+);
