@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { builtins } from './bundle/builtins.mjs';
 import { addCommonjsTypes } from './bundle/commonjs-types.mjs';
-import { moduleEntries } from './bundle/entries.mjs';
+import { moduleEntries, peersEntry } from './bundle/entries.mjs';
 import { atOnce, lateEntries, lateParts } from './bundle/late-parts.mjs';
 import { licences } from './bundle/licences.mjs';
 import { ownFile } from './bundle/own-file.mjs';
@@ -39,8 +39,12 @@ const isPeer = (id) => peers.some((name) => id === name || id.startsWith(`${name
 
 const bundle = await rolldown({
   cwd: root,
-  input: { ...Object.fromEntries(names.map((name) => [name, `src/${name}.ts`])), ...lateEntries },
-  plugins: [ownFile(root), lateParts(root), moduleEntries(isPeer), builtins, licences(root)],
+  input: {
+    ...Object.fromEntries(names.map((name) => [name, `src/${name}.ts`])),
+    ...peersEntry,
+    ...lateEntries,
+  },
+  plugins: [ownFile(root), lateParts(root), moduleEntries, builtins, licences(root)],
   platform: 'node',
   external: isPeer,
 });

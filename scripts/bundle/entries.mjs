@@ -4,35 +4,26 @@
 /** @import { OutputChunk, Plugin } from 'rolldown' */
 import { posix } from 'node:path';
 
-/** The file with the modules of optional peers that ES modules have imported, by their names. */
-const PEERS_FILE = 'peers.cjs';
+/** The file that keeps what ES modules have imported of optional peers, and its source. */
+const [PEERS_FILE, PEERS_SOURCE] = ['peers.cjs', 'support/peers/load.ts'];
 
-/**
- * @param {(id: string) => boolean} isPeer
- * @returns {Plugin}
- */
-export function moduleEntries(isPeer) {
-  return {
-    name: 'module-entries',
-    renderChunk: (code, chunk) => takePeers(code, chunk.fileName, isPeer),
-    generateBundle(_, bundle) {
-      const chunks = Object.values(bundle).filter((file) => file.type === 'chunk');
-      this.emitFile({
-        type: 'asset',
-        fileName: PEERS_FILE,
-        source: 'module.exports = new Map();\n',
-      });
-      for (const chunk of chunks) {
-        chunk.code = shortened(chunk.code);
-        if (!chunk.isEntry || chunk.fileName.startsWith('parts/')) continue;
-        const peers = [...needed(chunk, chunks)].filter(isPeer);
-        for (const [fileName, source] of Object.entries(entryOf(chunk, peers))) {
-          this.emitFile({ type: 'asset', fileName, source });
-        }
+/** The bundle's entry for it. */
+export const peersEntry = { peers: `src/${PEERS_SOURCE}` };
+
+/** @type {Plugin} */
+export const moduleEntries = {
+  name: 'module-entries',
+  generateBundle(_, bundle) {
+    const chunks = Object.values(bundle).filter((file) => file.type === 'chunk');
+    for (const chunk of chunks) {
+      chunk.code = shortened(chunk.code);
+      if (!chunk.isEntry || /^(parts\/|peers\.)/.test(chunk.fileName)) continue;
+      for (const [fileName, source] of Object.entries(entryOf(chunk, peersIn(chunk, chunks)))) {
+        this.emitFile({ type: 'asset', fileName, source });
       }
-    },
-  };
-}
+    }
+  },
+};
 
 const GETTER =
   /Object\.defineProperty\(exports, "(\w+)", \{\s+enumerable: true,\s+get: function\(\) \{\s+return ([\w$]+);\s+\}\s+\}\);/g;
@@ -43,35 +34,23 @@ const GETTER =
  */
 const shortened = (code) => code.replace(GETTER, 'exports.$1 = $2;');
 
-/**
- * Takes a peer as the user's program has it: as an ES module if this package was imported, else as
- * CommonJS. An object of one is no instance of a class of the other.
- *
- * @param {string} code
- * @param {string} file
- * @param {(id: string) => boolean} isPeer
- */
-function takePeers(code, file, isPeer) {
-  const peers = relativeTo(file, PEERS_FILE);
-  return code.replace(/\brequire\("([@\w/.-]+)"\)/g, (call, name) =>
-    isPeer(name) ? `(require("${peers}").get("${name}") ?? ${call})` : call,
-  );
-}
+const PEER = /\blatePeer\)?\("([^"]+)"/g;
 
 /**
- * Returns the names of all modules that are loaded with a chunk.
+ * Returns the names of the peers' modules that a chunk and what is loaded with it call.
  * @param {OutputChunk} chunk
  * @param {readonly OutputChunk[]} chunks
  */
-function needed(chunk, chunks) {
-  const names = new Set(chunk.imports);
+function peersIn(chunk, chunks) {
+  const loaded = new Set([chunk.fileName]);
+  const peers = new Set();
   // Iteration over a set includes elements that are added on the way.
-  for (const name of names) {
-    for (const each of chunks.find(({ fileName }) => fileName === name)?.imports ?? []) {
-      names.add(each);
-    }
+  for (const name of loaded) {
+    const { code = '', imports = [] } = chunks.find(({ fileName }) => fileName === name) ?? {};
+    for (const each of imports) loaded.add(each);
+    for (const [, peer] of code.matchAll(PEER)) peers.add(peer);
   }
-  return names;
+  return [...peers];
 }
 
 /**
@@ -89,29 +68,48 @@ function entryOf(chunk, peers) {
   const [head] = /^#!.*\n/.exec(chunk.code) ?? [''];
   const names = chunk.exports.length === 0 ? '' : `export const { ${chunk.exports.join(', ')} } = `;
   // Modules are evaluated in the order of imports, so the peers come first.
-  const first = peers.length === 0 ? '' : `import '${own}.peers.js';\n`;
+  /** @param {string} ending */
+  const first = (ending) => (peers.length === 0 ? '' : `import '${own}${ending}';\n`);
   const loaded =
     `import { createRequire } from 'node:module';\n` +
     `${names}createRequire(import.meta.url)('${own}.cjs');\n`;
   const bundled = `import all from '${own}.cjs';\n${names && `${names}all;\n`}`;
+  const file = relativeTo(`${stem}.js`, PEERS_FILE);
   return {
-    [`${stem}.js`]: head + first + loaded,
-    [`${stem}.bundle.js`]: first + bundled,
-    ...(peers.length === 0
-      ? {}
-      : { [`${stem}.peers.js`]: peersOf(peers, relativeTo(`${stem}.js`, PEERS_FILE)) }),
+    [`${stem}.js`]: head + first('.peers.js') + loaded,
+    [`${stem}.bundle.js`]: first('.peers.bundle.js') + bundled,
+    ...(peers.length > 0 && {
+      [`${stem}.peers.js`]: peersForLoaders(peers, file),
+      [`${stem}.peers.bundle.js`]: peersForBundlers(peers, file),
+    }),
   };
+}
+
+/**
+ * Imports what is there: the adapter itself says what is missing.
+ * @param {readonly string[]} peers
+ * @param {string} file
+ */
+function peersForLoaders(peers, file) {
+  return [
+    `import { createRequire } from 'node:module';`,
+    `const { imported } = createRequire(import.meta.url)('${file}');`,
+    ...peers.map(
+      (peer) => `await import('${peer}').then((all) => imported.set('${peer}', all), () => {});`,
+    ),
+    '',
+  ].join('\n');
 }
 
 /**
  * @param {readonly string[]} peers
  * @param {string} file
  */
-function peersOf(peers, file) {
+function peersForBundlers(peers, file) {
   return [
     `import peers from '${file}';`,
     ...peers.map((peer, index) => `import * as peer${index} from '${peer}';`),
-    ...peers.map((peer, index) => `peers.set('${peer}', peer${index});`),
+    ...peers.map((peer, index) => `peers.imported.set('${peer}', peer${index});`),
     '',
   ].join('\n');
 }

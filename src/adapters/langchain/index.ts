@@ -17,8 +17,8 @@ checkPeer('forkline/langchain', import.meta.url);
 type Messages = typeof import('@langchain/core/messages');
 type Tools = typeof import('@langchain/core/tools');
 
-const messages = latePeer<Messages>('@langchain/core/messages', import.meta);
-const tools = latePeer<Tools>('@langchain/core/tools', import.meta);
+const messages = latePeer<Messages>('@langchain/core/messages', import.meta.url);
+const tools = latePeer<Tools>('@langchain/core/tools', import.meta.url);
 
 /** Options of tools for LangChain. */
 export interface LangChainToolOptions extends TextBound {
