@@ -110,6 +110,9 @@ const surroundings: Readonly<
   opencode: { prints: '{"stdout":"","stderr":"","exitCode":0}' },
 };
 
+/** What tests need of an example's own objects. */
+const after: Readonly<Record<string, string>> = { 'bash-tool': 'export { sandbox };\n' };
+
 mkdirSync(join(root, 'examples/build'), { recursive: true });
 const folder = mkdtempSync(join(root, 'examples/build/frameworks-'));
 const servers: Server[] = [];
@@ -121,9 +124,12 @@ afterAll(() => {
 beforeAll(() => {
   setTracingDisabled(true);
   const type = '{ surroundings: { cwd: string; model: never } }';
-  for (const [index, { example }] of examples.entries()) {
+  for (const [index, { heading, example }] of examples.entries()) {
     const before = `const { cwd, model } = (globalThis as unknown as ${type}).surroundings;\n`;
-    writeFileSync(join(folder, `${index}.ts`), `${before}void [cwd, model];\n${example}`);
+    writeFileSync(
+      join(folder, `${index}.ts`),
+      `${before}void [cwd, model];\n${example}${after[heading] ?? ''}`,
+    );
   }
   const config = {
     extends: '../../../tsconfig.json',
@@ -175,3 +181,21 @@ test.each(Object.keys(surroundings))(
     }
   },
 );
+
+test('I13: bash-tool cuts nothing of what its example answers, which says how much is missing', async () => {
+  const index = examples.findIndex(({ heading }) => heading === 'bash-tool');
+  vi.stubGlobal('surroundings', { cwd: folder });
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+  const url = pathToFileURL(join(folder, 'out', `${index}.js`));
+  const { sandbox } = await import(/* @vite-ignore */ `${url.href}?again`);
+  log.mockRestore();
+  vi.unstubAllGlobals();
+  const command = 'seq 1000000; yes é | head -n 50000 >&2; exit 3';
+  const { stdout, stderr, exitCode } = await sandbox.executeCommand(command);
+  expect(exitCode).toBe(3);
+  // Its default: of a longer text it counts the characters that it has cut itself.
+  expect(stdout.length).toBeLessThanOrEqual(30_000);
+  expect(stderr.length).toBeLessThanOrEqual(30_000);
+  expect(stdout).toMatch(/^1\n2\n.*\n\[… 6\.5MB, 99\d,\d{3} lines, not shown …\]\n.*\n1000000\n$/s);
+  expect(stderr).toMatch(/^(?:é\n)+\[… 119\.1KB, 40,66\d lines, not shown …\]\n\n?(?:é\n)+$/);
+});

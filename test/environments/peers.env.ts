@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { PEERS } from '../../src/support/peers/table.js';
 import { Machine } from './machine.js';
@@ -48,6 +50,11 @@ const BESIDE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     zod: 'latest',
   },
 };
+
+const page = readFileSync(
+  fileURLToPath(new URL('../../docs/frameworks.md', import.meta.url)),
+  'utf8',
+);
 
 let registry: Registry;
 let machine: Machine;
@@ -103,3 +110,27 @@ test.each(Object.entries(BESIDE))(
     expect((await machine.run(project, ['node', '-e', RUN])).stdout).toBe('hi\n\n');
   },
 );
+
+test('I13: a model reads of bash-tool both ends of a long output, and how much is missing', {
+  timeout: 300_000,
+}, async () => {
+  const project = projectOf('bash-tool', { 'bash-tool': '^1.3.19', ai: '^6.0.0', forkline: '*' });
+  const [, example = ''] = /^### bash-tool\n.*?^```ts\n(.*?)^```$/ms.exec(page) ?? [];
+  const plain = example.replaceAll(/: string \| Buffer|: string|: \{ path; content \}\[\]/g, '');
+  const script = [
+    `import { createBashTool } from 'bash-tool';\nconst cwd = process.cwd();`,
+    plain,
+    'const { bash } = await createBashTool({ sandbox, destination: cwd });',
+    `const told = await bash.execute({ command: 'seq 1000000' }, {});`,
+    'console.log(JSON.stringify(told));',
+  ].join('\n');
+  writeFileSync(join(project, 'main.mjs'), script);
+  const installed = await machine.run(project, ['node', npm, 'install']);
+  expect(installed.exitCode, installed.stderr).toBe(0);
+  const { stdout, stderr } = await machine.run(project, ['node', 'main.mjs']);
+  const told = JSON.parse(stdout.split('\n').at(-2) ?? '');
+  expect(told, stderr).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(told.stdout).toMatch(
+    /^1\n2\n.*\n\[… 6\.5MB, 99\d,\d{3} lines, not shown …\]\n.*\n1000000\n$/s,
+  );
+});
