@@ -32,8 +32,11 @@ const offered = [
   ...Object.values(manifest.bin),
 ];
 const names = offered.flatMap((path) => /^(?:\.\/)?dist\/(.*)\.c?js$/.exec(path)?.[1] ?? []);
-/** An adapter must work with the user's own copy of a framework. */
-const peers = Object.keys(manifest.peerDependencies);
+/**
+ * An adapter must work with the user's own copy of a framework. Optional peers are in `peerDependenciesMeta`
+ * alone: pnpm and yarn link them, and npm, which resolves the peers of peers, has nothing to refuse.
+ */
+const peers = Object.keys(manifest.peerDependenciesMeta);
 /** @param {string} id */
 const isPeer = (id) => peers.some((name) => id === name || id.startsWith(`${name}/`));
 

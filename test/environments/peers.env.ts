@@ -16,6 +16,7 @@ const lowest = (entry: keyof typeof PEERS) => PEERS[entry].from;
  */
 const BESIDE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'AI SDK 4': { ai: '4.3.19', zod: '^3.25.0' },
+  'AI SDK 4, zod by itself': { ai: '4.3.19' },
   'AI SDK 5': { ai: '5.0.277' },
   'AI SDK, the lowest': { ai: lowest('forkline/ai-sdk') },
   'AI SDK, an early one': { ai: '7.0.0-canary.176' },
@@ -104,7 +105,7 @@ test.each(Object.entries(BESIDE))(
     const flags = ['--strict-peer-dependencies', '--ignore-scripts'];
     const { stdout, stderr } = await machine.run(project, [...pnpm, ...flags]);
     // Other packages may well have something against each other.
-    expect(stdout + stderr).not.toMatch(/^.*forkline.*\n(?:.*✕ .*)/m);
+    expect(stdout + stderr).not.toMatch(/─┬ forkline /);
     const installed = await machine.run(project, [...pnpm, '--ignore-scripts']);
     expect(installed.exitCode, installed.stdout + installed.stderr).toBe(0);
     expect((await machine.run(project, ['node', '-e', RUN])).stdout).toBe('hi\n\n');

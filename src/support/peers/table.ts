@@ -14,8 +14,8 @@ export interface Peer {
 }
 
 /**
- * The packages that entry points work with. Errors, the documentation and tests take them from here; the
- * manifest names those that are loaded as optional peers of any version, so that none refuses an install.
+ * The packages that entry points work with. Errors, the documentation and tests take them from here. The
+ * manifest names them as optional peers in `peerDependenciesMeta` alone, so that none refuses an install.
  */
 export const PEERS = {
   'forkline/ai-sdk': {
