@@ -39,8 +39,11 @@ export interface SandboxDomains {
 
 /** The rules of a sandbox for commands. */
 export interface SandboxPolicy {
-  /** The mode. Default: 'workspace-write'. */
-  readonly mode?: 'read-only' | 'workspace-write' | undefined;
+  /**
+   * The mode. `danger-full-access` in a policy: files and network are the host's, except for what other fields
+   * say; so the policy may be about `processes` alone. Default: 'workspace-write'.
+   */
+  readonly mode?: SandboxMode | undefined;
   /**
    * The directory that is writable with 'workspace-write'. Default: `cwd`; for a tool the directory it
    * was created with, whatever directory its commands use.
@@ -129,7 +132,7 @@ export function readSandbox(given: unknown): SandboxPolicy | undefined {
     );
   }
   const policy = readOptions<SandboxPolicy>('sandbox', given, POLICY_NAMES, { within: 'sandbox.' });
-  checkWord('mode', policy.mode, ['read-only', 'workspace-write']);
+  checkWord('mode', policy.mode, ['read-only', 'workspace-write', 'danger-full-access']);
   checkNetwork(policy.network);
   checkWord('processes', policy.processes, ['own', 'host']);
   checkWord('require', policy.require, ['all', 'landlock', 'best-effort']);
@@ -142,7 +145,7 @@ export function readSandbox(given: unknown): SandboxPolicy | undefined {
   }
   checkPaths('workspace', policy.workspace === undefined ? undefined : [policy.workspace]);
   checkPaths('allowUnixSockets', policy.allowUnixSockets);
-  if (policy.filesystem === undefined) return policy;
+  if (policy.filesystem === undefined) return withFields(policy);
   const within = 'sandbox.filesystem.';
   const files = readOptions<SandboxFilesystem>(
     'sandbox.filesystem',
@@ -152,7 +155,32 @@ export function readSandbox(given: unknown): SandboxPolicy | undefined {
   );
   for (const name of PATH_LISTS) checkPaths(`filesystem.${name}`, files[name]);
   checkWord('filesystem.tmp', files.tmp, ['private', 'shared']);
-  return policy;
+  return withFields(policy);
+}
+
+/** What a policy of the mode `danger-full-access` says of files, unless its own fields do. */
+const OPEN_FILES: SandboxFilesystem = {
+  allowWrite: ['/'],
+  denyWrite: [],
+  denyRead: [],
+  tmp: 'shared',
+};
+
+/** The same policies as fields. Policies are compared by identity. */
+const opened = new WeakMap<SandboxPolicy, SandboxPolicy>();
+
+/** Expresses the mode `danger-full-access` by other fields. */
+function withFields(policy: SandboxPolicy): SandboxPolicy {
+  if (policy.mode !== 'danger-full-access') return policy;
+  const made = opened.get(policy) ?? {
+    ...policy,
+    mode: 'read-only',
+    filesystem: { ...OPEN_FILES, ...policy.filesystem },
+    // With secrets, the hosts that they are for are the only ones.
+    network: policy.network ?? (policy.secrets === undefined ? 'full' : undefined),
+  };
+  opened.set(policy, made);
+  return made;
 }
 
 const DOMAIN = /^(?:\*\.)?[a-z\d](?:[\w.-]*[a-z\d])?$|^[\d.]+$|^[\da-f:]+$/i;

@@ -69,6 +69,11 @@ pub enum Access {
 }
 
 impl Plan {
+    /// Returns whether commands may write everywhere, except where another rule forbids it.
+    pub fn opens_all(&self) -> bool {
+        self.paths(Access::Write).any(|path| path == Path::new("/"))
+    }
+
     /// Decodes a plan. None: the bytes are no plan.
     pub fn decode(bytes: &[u8]) -> Option<Plan> {
         let mut plan = Plan::default();

@@ -36,7 +36,7 @@ pub fn make(plan: &Plan) -> Result<Mechanism, SetupError> {
     let hosts = Hosts::copy();
     let mut steps = steps(plan)?;
     let by = hide_names(plan, &mut steps);
-    make_read_only(Path::new("/"))
+    close(plan.opens_all())
         .map_err(refuse(Protection::Write, "making the files read-only (Linux 5.12 or newer)"))?;
     let own = own::make_dev(hosts.devices).map_err(refuse(Protection::Read, "mounting /dev"))?;
     if !plan.shared_tmp {
@@ -65,6 +65,18 @@ pub fn make(plan: &Plan) -> Result<Mechanism, SetupError> {
             .map_err(refuse(Protection::Read, &format!("hiding '{}'", path.display())))?;
     }
     Ok(by)
+}
+
+/// Makes all files read-only; where everything can be written to, the kernel's own settings alone.
+fn close(opens_all: bool) -> io::Result<()> {
+    if !opens_all {
+        return make_read_only(Path::new("/"));
+    }
+    make_read_only(Path::new("/sys")).or_else(|error| match error.raw_os_error() {
+        // No such file system is mounted there.
+        Some(libc::EINVAL | libc::ENOENT) => Ok(()),
+        _ => Err(error),
+    })
 }
 
 /// Hides names by overlays. Covers `/dev`. Returns the mechanism that protects hidden files.

@@ -47,6 +47,8 @@ pub fn steps(plan: &Plan) -> Result<Vec<Placement>, SetupError> {
             }
         }
         let what = match rule.access {
+            // The root of the tree, over which nothing is mounted, stays as it is.
+            Access::Write if rule.path == Path::new("/") => continue,
             Access::Keep if writable_root(plan, &rule.path).is_none() => continue,
             Access::Hide if rule.path.is_dir() => Content::NoDirectory,
             Access::Hide => Content::Nothing,
