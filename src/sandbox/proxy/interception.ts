@@ -1,7 +1,8 @@
-import type { IncomingMessage } from 'node:http';
-import { createServer, type Server } from 'node:https';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { createSecureContext, TLSSocket } from 'node:tls';
 import { hasCode } from '../../support/errors.js';
+import { startTimer } from '../../support/timing.js';
 import type { KeptSecret, KeptSecrets } from '../secrets/kept.js';
 import { type DomainRules, denyingRule, findRule } from './domains.js';
 import { exchange, refuse } from './exchange.js';
@@ -54,17 +55,20 @@ export function intercepting(secrets: KeptSecrets, others: OtherConnections): Ha
         upstream.agent.destroy();
         first.destroy();
       });
-      const server = createServer({
-        ...secrets.certify(host),
-        ALPNProtocols: ['http/1.1'],
-        handshakeTimeout: HANDSHAKE_MS,
-      });
-      server.on('tlsClientError', (error) => {
+      // A server of TLS takes no connection that another one has accepted, in Bun.
+      const secureContext = createSecureContext(secrets.certify(host));
+      const protocols = { ALPNProtocols: ['http/1.1'] };
+      const secured = new TLSSocket(client, { isServer: true, secureContext, ...protocols });
+      const inTime = startTimer(HANDSHAKE_MS, () => client.destroy());
+      secured.once('secure', inTime).once('close', inTime);
+      secured.on('error', (error) => {
         if (NOT_TRUSTED.some((code) => hasCode(error, code))) reportDenial(host, 'secrets');
+        client.destroy();
       });
+      const server = createServer();
       const substitution = new Substitution(mine);
       serve(server, { host, port, substitution, upstream, ...others });
-      server.emit('connection', client);
+      server.emit('connection', secured);
     };
     onFirstData(client, first, (protocol) => {
       if (protocol === 'other') join(client, first, host, port);
