@@ -51,6 +51,7 @@ export PATH=/usr/bin:/bin:/usr/sbin:/sbin HOME=/root
 /bin/busybox mount -t proc proc /proc
 /bin/busybox mount -t sysfs sysfs /sys
 /bin/busybox mount -t devtmpfs dev /dev
+/bin/busybox ifconfig lo 127.0.0.1 up
 mkdir -p /dev/pts && /bin/busybox mount -t devpts devpts /dev/pts
 uname -srm
 cd /user && node smoke.mjs
@@ -65,4 +66,4 @@ chmod +x "$root/init"
 timeout 900 qemu-system-aarch64 -machine virt -cpu max,pauth=off -smp 2 -m 3072 -nographic -no-reboot \
   -nic none -kernel "$work"/kernel/boot/vmlinuz-* -initrd "$work/initrd" \
   -append 'console=ttyAMA0 quiet rdinit=/init' </dev/null | tee "$work/log"
-[ "$(grep -c '"ok":true' "$work/log")" -ge 28 ] && ! grep -q '"ok":false' "$work/log"
+[ "$(grep -c '"ok":true' "$work/log")" -ge 37 ] && ! grep -q '"ok":false' "$work/log"

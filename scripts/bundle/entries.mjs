@@ -55,6 +55,8 @@ function peersIn(chunk, chunks) {
 
 /**
  * Makes the files of an entry, by name: one for loaders and one for bundlers, which can't follow the first.
+ * `exports` leads Node to the former: of those that know the condition `node-addons`, it alone knows
+ * `module-sync`, and Bun has one set of conditions for loading and bundling.
  * An `import` of CommonJS would have Node look for the names in its text, which takes it longer than all
  * else in these files.
  *

@@ -4,13 +4,19 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import type { Ended, Machine } from './machine.js';
 
-const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-
-/** The check set. */
-const SMOKE = fileOf('smoke.mjs');
-
 /** The check set, and what it leaves to hosts that have time. */
 const PROGRAMS = ['smoke.mjs', 'shells.mjs'];
+
+/** The check set as a text, for what gives its files other names. */
+export const smoke = (): string =>
+  readFileSync(fileURLToPath(new URL('smoke.mjs', import.meta.url)), 'utf8');
+
+/** The check set as a CommonJS module, for what knows no ES modules. */
+export const smokeAsCommonJs = (): string =>
+  smoke()
+    .replace(/^import \* as (\w+) from ('[^']+');$/gm, 'const $1 = require($2);')
+    .replace(/^import (\{[^}]+\}) from ('[^']+');$/gm, 'const $1 = require($2);')
+    .replace(/^export const finished =/m, 'exports.finished =');
 
 /** A user's project with forkline installed in it by npm, and the check set beside. */
 export async function projectOf(
@@ -24,23 +30,13 @@ export async function projectOf(
     ...files,
   });
   for (const program of PROGRAMS) {
-    copyFileSync(fileOf(program), join(project, program));
+    copyFileSync(fileURLToPath(new URL(program, import.meta.url)), join(project, program));
   }
   const npm = join(process.execPath, '../../lib/node_modules/npm/bin/npm-cli.js');
   const { exitCode, stderr } = await machine.run(project, ['node', npm, 'install', ...flags]);
   expect(exitCode, stderr).toBe(0);
   return project;
 }
-
-/** The check set as a CommonJS module, for what knows no ES modules. */
-export const smokeAsCommonJs = (): string =>
-  readFileSync(SMOKE, 'utf8')
-    .replace(/^import \* as (\w+) from ('[^']+');$/gm, 'const $1 = require($2);')
-    .replace(/^import (\{[^}]+\}) from ('[^']+');$/gm, 'const $1 = require($2);')
-    .replace(/^export const finished =/m, 'exports.finished =');
-
-/** The check set as a text for what gives its files other names. */
-export const smoke = (): string => readFileSync(SMOKE, 'utf8');
 
 /** Where a test runner has the check set write: it keeps what is printed. */
 export const OUTPUT = 'FORKLINE_SMOKE_OUTPUT';

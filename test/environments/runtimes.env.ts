@@ -35,7 +35,7 @@ const FILES = {
 new Worker(new URL('smoke.mjs', import.meta.url));`,
   'cluster.mjs': `import cluster from 'node:cluster';
 if (cluster.isPrimary) cluster.fork();
-else import('./smoke.mjs').then(() => cluster.worker.disconnect());`,
+else import('./smoke.mjs').then(({ finished }) => finished).then(() => cluster.worker.disconnect());`,
 };
 
 /** What starts a program of long-lived shells in each. */

@@ -249,6 +249,10 @@ function inputOf(tool, command) {
   return Object.fromEntries(given.filter(([name]) => known.includes(name)));
 }
 
+/** Whether it is of this class itself: `instanceof` alone is true of another copy's errors too. */
+const isOf = (/** @type {unknown} */ error, /** @type {Function} */ type) =>
+  error instanceof type && Object.getPrototypeOf(error) === type.prototype;
+
 /** The exported class of which an error is that is thrown or rejected with. @param {() => unknown} call */
 async function classThrown(call) {
   try {
@@ -256,7 +260,7 @@ async function classThrown(call) {
     return 'nothing thrown';
   } catch (error) {
     const found = Object.entries(forkline).find(
-      ([name, type]) => /Error$/.test(name) && typeof type === 'function' && error instanceof type,
+      ([name, type]) => /Error$/.test(name) && typeof type === 'function' && isOf(error, type),
     );
     return found?.[0] ?? `not of an exported class: ${error}`;
   }
