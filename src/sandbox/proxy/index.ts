@@ -1,4 +1,5 @@
-import { createServer } from 'node:net';
+import cluster from 'node:cluster';
+import { createServer, Socket } from 'node:net';
 import type { KeptSecrets } from '../secrets/kept.js';
 import type { DenyingRule, DomainRules } from './domains.js';
 import { joiningAllowed } from './fronting.js';
@@ -93,7 +94,7 @@ export async function serveSandbox(
   await new Promise<void>((resolve, reject) => {
     // A server that listens reports a failed accept here, as for want of descriptors: the client waits.
     server.on('error', reject);
-    server.listen({ fd: descriptor }, resolve).unref();
+    server.listen(handleOf(descriptor), resolve).unref();
   });
   users.set(plan, (users.get(plan) ?? 0) + 1);
   return () => {
@@ -103,3 +104,12 @@ export async function serveSandbox(
     else if (users.delete(plan)) denied.delete(plan);
   };
 }
+
+/**
+ * Returns what a server listens on. In a worker of `node:cluster` a number would be taken for a descriptor of
+ * the primary process.
+ */
+const handleOf = (descriptor: number): { fd: number } | Socket =>
+  cluster.isWorker
+    ? new Socket({ fd: descriptor, readable: false, writable: false })
+    : { fd: descriptor };
