@@ -73,13 +73,11 @@ const tsc = join(root, 'node_modules', '.bin', 'tsc');
 const flags = ['--emitDeclarationOnly', '--outDir', directory];
 // Errors of tsc go to stderr: the caller's stdout may be a list.
 execFileSync(tsc, flags, { cwd: root, stdio: ['ignore', 2, 2] });
-keepPublicTypes(
-  directory,
-  Object.values(manifest.exports).flatMap(
-    (target) => target.import?.types.replace('./dist/', '') ?? [],
-  ),
+const typed = Object.values(manifest.exports).flatMap(
+  (target) => target.import?.types.replace('./dist/', '') ?? [],
 );
-addCommonjsTypes(directory);
+keepPublicTypes(directory, typed);
+addCommonjsTypes(directory, typed);
 for (const program of Object.values(manifest.bin)) {
   chmodSync(join(directory, program.replace(/^dist\//, '')), 0o755);
 }
