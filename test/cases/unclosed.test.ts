@@ -90,6 +90,20 @@ describe('U11: an unclosed quote in the second line', () => {
     }
   });
 
+  test.each(['echo $(\n', 'false\necho $(\ntrue; ', 'true\na=(\n\n', TEXT])(
+    'is reported with the line that bash names: %j',
+    async (text) => {
+      const { stderr } = spawnSync('/bin/bash', ['--norc', '-c', '--', text], {
+        argv0: 'bash',
+        encoding: 'utf8',
+      });
+      for (const followDirectory of [false, true]) {
+        const result = await run(text, { cwd: folder.path, streams: 'separate', followDirectory });
+        expect(whole(result.stderr)).toBe(stderr);
+      }
+    },
+  );
+
   test('spawn(), a terminal, a detached command', async () => {
     const exited = { kind: 'exited', exitCode: 7 };
     const live = await spawn(TEXT, { cwd: folder.path });

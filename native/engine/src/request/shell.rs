@@ -77,6 +77,9 @@ pub enum TailExec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Argument,
+    /// An argument to which nothing may be added: its end is reported by the number of its line. The shell execs
+    /// no last program of it, since it never gets to that.
+    UnfinishedArgument,
     Variable,
     Script,
 }
@@ -116,7 +119,7 @@ pub fn hand_over<'text>(
         found |= shell.exists;
         let way = way(&shell, text, &before, tail_exec)?;
         match way {
-            Way::Argument => {}
+            Way::Argument | Way::UnfinishedArgument => {}
             Way::Variable => handover.sealed = Some([SEAL, text]),
             Way::Script => handover.script = Some(text),
         }
@@ -147,7 +150,7 @@ fn way(
             {
                 Way::Argument
             }
-            0..=LONGEST_VARIABLE if is_surely_unclosed(text) => Way::Argument,
+            0..=LONGEST_VARIABLE if is_surely_unclosed(text) => Way::UnfinishedArgument,
             0..=LONGEST_VARIABLE if shell.exists && shell.is_program() => Way::Variable,
             0..=LONGEST_VARIABLE => Way::Argument,
             _ => Way::Script,
@@ -178,7 +181,7 @@ fn argv(shell: &Shell, way: Way, text: &[u8], tail_exec: TailExec) -> Vec<CStrin
         (Way::Argument, Dialect::Sh | Dialect::Zsh) if tail_exec == TailExec::Forbidden => {
             arguments.extend([b"eval \"shift; $1\"", name, text]);
         }
-        (Way::Argument, _) => arguments.push(text),
+        (Way::Argument | Way::UnfinishedArgument, _) => arguments.push(text),
     }
     // Texts with a NUL are refused long before this. Here they are cut, as exec would do.
     arguments.into_iter().map(|argument| until_nul(argument.to_vec())).collect()
