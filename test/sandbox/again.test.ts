@@ -80,7 +80,10 @@ describeForAll('%s: a command that was denied something', (person) => {
 
   test.each([
     ['throw', 'nobody is there'],
-    ['wrong', `sandbox.mode: expected 'read-only' or 'workspace-write' or 'danger-full-access', got "all"`],
+    [
+      'wrong',
+      `sandbox.mode: expected 'read-only' or 'workspace-write' or 'danger-full-access', got "all"`,
+    ],
   ])('fails its call when onDenied fails (%s)', async (way, message) => {
     const { error, runs } = await ask(way);
     expect(error).toBe(message);
