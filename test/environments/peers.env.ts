@@ -125,18 +125,18 @@ test.runIf(isWhole)(
   async () => {
     const project = projectOf('bash-tool', { 'bash-tool': '^1.3.19', ai: '^6.0.0', forkline: '*' });
     const [, example = ''] = /^### bash-tool\n.*?^```ts\n(.*?)^```$/ms.exec(page) ?? [];
-    const plain = example.replaceAll(/: string \| Buffer|: string|: \{ path; content \}\[\]/g, '');
     const script = [
       `import { createBashTool } from 'bash-tool';\nconst cwd = process.cwd();`,
-      plain,
+      example,
       'const { bash } = await createBashTool({ sandbox, destination: cwd });',
       `const told = await bash.execute({ command: 'seq 1000000' }, {});`,
       'console.log(JSON.stringify(told));',
     ].join('\n');
-    writeFileSync(join(project, 'main.mjs'), script);
+    writeFileSync(join(project, 'main.mts'), script);
     const installed = await machine.run(project, ['node', npm, 'install']);
     expect(installed.exitCode, installed.stderr).toBe(0);
-    const { stdout, stderr } = await machine.run(project, ['node', 'main.mjs']);
+    const { stdout, stderr } = await machine.run(project, ['node', 'main.mts']);
+    expect(stdout, stderr).toMatch(/^\{.*\}$/m);
     const told = JSON.parse(stdout.split('\n').at(-2) ?? '');
     expect(told, stderr).toMatchObject({ exitCode: 0, stderr: '' });
     expect(told.stdout).toMatch(
