@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { ownPlaces } from '../../src/engine/addon/places.js';
 import { endOf, program } from '../support/cli.js';
+import { quote } from '../support/commands.js';
 import { namespaces } from '../support/hosts.js';
 import { useFolder } from '../support/leftovers.js';
 
@@ -26,7 +27,7 @@ function addonHere(): { directory: string; file: string } {
 function runNoexec(place: string, env: NodeJS.ProcessEnv, ...args: readonly string[]) {
   const mount = [
     'mount -t tmpfs none "$0"',
-    `cp ${addonHere().directory}/* "$0"`,
+    `cp ${quote(addonHere().directory)}/* "$0"`,
     // In a user's own namespace nothing but the flags of a mount can be changed.
     'mount -o remount,bind,noexec "$0"',
     'exec "$@"',

@@ -1,6 +1,7 @@
 // The fenced blocks of the pages, as modules and scripts that a test can compile and run.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { quote } from '../support/commands.js';
 import { filesIn, read, root } from '../support/house.js';
 
 /** The pages whose blocks are checked. */
@@ -149,7 +150,7 @@ export function isAsSaid(line: string, said: string): boolean {
 const STAND_INS: Readonly<Record<string, string>> = {
   docker: 'shift 3; exec "$@"',
   'forkline-far': 'exec forkline "$@"',
-  forkline: `exec ${process.execPath} ${root}dist/cli.js "$@"`,
+  forkline: `exec ${quote(process.execPath)} ${quote(`${root}dist/cli.js`)} "$@"`,
   gh: 'echo created',
   make: 'echo Done',
   npm:
