@@ -2,7 +2,8 @@ import { inheritedEnvironment } from '../engine/environ.js';
 import { checkEnvironment, checkInherit } from '../options/environment.js';
 import { isShellVariable } from '../shell/variables.js';
 import { InputError, showValue } from '../support/errors.js';
-import { HOSTS_OWN, removeLaunchers } from './launchers.js';
+import { HOSTS_OWN } from '../support/hosts-own.js';
+import { removeLaunchers } from './launchers.js';
 import { compileNamePatterns, hasPassword, SECRET_NAME_PATTERNS } from './secrets.js';
 
 /** The layers of a command's environment, lowest first. */

@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { HOSTS_OWN } from '../../src/command/launchers.js';
 import { createBashTool, exportedFunctions, InputError, run } from '../../src/index.js';
 import { connect } from '../../src/remote/index.js';
+import { HOSTS_OWN } from '../../src/support/hosts-own.js';
 import { useBackground } from '../support/background.js';
 import { endOf, program } from '../support/cli.js';
 import { useDisposal } from '../support/disposal.js';
