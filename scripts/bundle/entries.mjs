@@ -54,7 +54,8 @@ function peersIn(chunk, chunks) {
 }
 
 /**
- * Makes the files of an entry, by name: one for loaders and one for bundlers, which can't follow the first.
+ * Makes the files of an entry, by name: one for loaders and one for bundlers, which can't follow the first. A
+ * program, which exports nothing, is only started.
  * `exports` leads Node to the former: of those that know the condition `node-addons`, it alone knows
  * `module-sync`, and Bun has one set of conditions for loading and bundling.
  * An `import` of CommonJS would have Node look for the names in its text, which takes it longer than all
@@ -68,18 +69,17 @@ function entryOf(chunk, peers) {
   const stem = chunk.fileName.replace(/\.cjs$/, '');
   const own = `./${posix.basename(stem)}`;
   const [head] = /^#!.*\n/.exec(chunk.code) ?? [''];
-  const names = chunk.exports.length === 0 ? '' : `export const { ${chunk.exports.join(', ')} } = `;
+  const load = `createRequire(import.meta.url)('${own}.cjs');\n`;
+  const createRequire = `import { createRequire } from 'node:module';\n`;
+  if (chunk.exports.length === 0) return { [`${stem}.js`]: head + createRequire + load };
+  const names = `export const { ${chunk.exports.join(', ')} } = `;
   // Modules are evaluated in the order of imports, so the peers come first.
   /** @param {string} ending */
   const first = (ending) => (peers.length === 0 ? '' : `import '${own}${ending}';\n`);
-  const loaded =
-    `import { createRequire } from 'node:module';\n` +
-    `${names}createRequire(import.meta.url)('${own}.cjs');\n`;
-  const bundled = `import all from '${own}.cjs';\n${names && `${names}all;\n`}`;
   const file = relativeTo(`${stem}.js`, PEERS_FILE);
   return {
-    [`${stem}.js`]: head + first('.peers.js') + loaded,
-    [`${stem}.bundle.js`]: first('.peers.bundle.js') + bundled,
+    [`${stem}.js`]: first('.peers.js') + createRequire + names + load,
+    [`${stem}.bundle.js`]: `${first('.peers.bundle.js')}import all from '${own}.cjs';\n${names}all;\n`,
     ...(peers.length > 0 && {
       [`${stem}.peers.js`]: peersForLoaders(peers, file),
       [`${stem}.peers.bundle.js`]: peersForBundlers(peers, file),
