@@ -6,9 +6,9 @@ import { programPath, ROOT, where } from '../support/needs.js';
 import { Machine } from './machine.js';
 import { projectOf, troublesIn } from './project.js';
 import { type Registry, serveRegistry } from './registry.js';
-import { programs } from './tarballs.js';
+import { NODES, programs } from './tarballs.js';
 
-const PROGRAMS = { node20: `node-linux-${process.arch}@20` } as const;
+const PROGRAMS = { node20: NODES.node20 } as const;
 
 /** What an image has besides Node and bash, for the check set; the last two are for the way into it. */
 const TOOLS = [

@@ -4,15 +4,10 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { Machine } from './machine.js';
 import { link, OUTPUT, projectOf, smoke, smokeAsCommonJs, troublesIn } from './project.js';
 import { type Registry, serveRegistry } from './registry.js';
-import { programs } from './tarballs.js';
-
-const { arch } = process;
+import { NODES, programs } from './tarballs.js';
 
 const PROGRAMS = {
-  node20: `node-linux-${arch}@20`,
-  node22: `node-linux-${arch}@22`,
-  node24: `node-linux-${arch}@24`,
-  node: `node-linux-${arch}@latest`,
+  ...NODES,
   tsx: 'tsx@latest',
   'ts-node': 'ts-node@latest',
   // Of the last one that is written in JavaScript, as `ts-node` needs it.

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { Machine } from './machine.js';
 import { type Registry, serveRegistry } from './registry.js';
-import { programs } from './tarballs.js';
+import { NODES, programs } from './tarballs.js';
 
 /** The package managers, and the file of each that Node or the kernel starts. */
 const PROGRAMS = {
@@ -14,7 +14,7 @@ const PROGRAMS = {
   yarn1: 'yarn@1',
   berry: '@yarnpkg/cli-dist@latest',
   bun: `@oven/bun-linux-${process.arch === 'x64' ? 'x64' : 'aarch64'}@latest`,
-  node: `node-linux-${process.arch}@latest`,
+  node: NODES.node,
 };
 
 interface Manager {

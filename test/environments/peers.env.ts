@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { PEERS } from '../../src/support/peers/table.js';
 import { Machine } from './machine.js';
 import { type Registry, serveRegistry } from './registry.js';
-import { programs } from './tarballs.js';
+import { NODES, programs } from './tarballs.js';
 
 const lowest = (entry: keyof typeof PEERS) => PEERS[entry].from;
 
@@ -67,7 +67,7 @@ let machine: Machine;
 let programOf: (name: 'pnpm' | 'node') => string;
 
 beforeAll(async () => {
-  programOf = programs('peers', { pnpm: 'pnpm@10', node: `node-linux-${process.arch}@latest` });
+  programOf = programs('peers', { pnpm: 'pnpm@10', node: NODES.node });
   const upstream = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim();
   registry = await serveRegistry(inject('tarballs'), `${upstream.replace(/\/$/, '')}/`);
   machine = new Machine(registry.url, join(programOf('node'), 'bin/node'));

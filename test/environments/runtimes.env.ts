@@ -3,15 +3,12 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { Machine } from './machine.js';
 import { projectOf, troublesIn } from './project.js';
 import { type Registry, serveRegistry } from './registry.js';
-import { programs } from './tarballs.js';
+import { NODES, programs } from './tarballs.js';
 
 const { arch } = process;
 
 const PROGRAMS = {
-  node20: `node-linux-${arch}@20`,
-  node22: `node-linux-${arch}@22`,
-  node24: `node-linux-${arch}@24`,
-  node: `node-linux-${arch}@latest`,
+  ...NODES,
   bun: `@oven/bun-linux-${arch === 'x64' ? 'x64' : 'aarch64'}@latest`,
   deno: `@deno/linux-${arch}-glibc@latest`,
 };

@@ -11,13 +11,13 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { Machine } from './machine.js';
 import { projectOf, smokeAsCommonJs, troublesIn } from './project.js';
 import { type Registry, serveRegistry } from './registry.js';
-import { programs } from './tarballs.js';
+import { NODES, programs } from './tarballs.js';
 
 const { arch } = process;
 
 const PROGRAMS = {
-  node20: `node-linux-${arch}@20`,
-  node: `node-linux-${arch}@latest`,
+  node20: NODES.node20,
+  node: NODES.node,
   bun: `@oven/bun-linux-${arch === 'x64' ? 'x64' : 'aarch64'}@latest`,
   esbuild: 'esbuild@latest',
   webpack: 'webpack@latest',

@@ -11,6 +11,14 @@ export interface Manifest {
   readonly version: string;
 }
 
+/** Node from the npm registry, by its version: the oldest that is supported, others, and the latest. */
+export const NODES = {
+  node20: `node-linux-${process.arch}@20`,
+  node22: `node-linux-${process.arch}@22`,
+  node24: `node-linux-${process.arch}@24`,
+  node: `node-linux-${process.arch}@latest`,
+} as const;
+
 /** The manifest within a tarball. */
 export function manifestOf(tarball: string): Manifest {
   const args = ['xOf', tarball, 'package/package.json'];

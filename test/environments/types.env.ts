@@ -3,12 +3,10 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { Machine } from './machine.js';
 import { link, projectOf } from './project.js';
 import { type Registry, serveRegistry } from './registry.js';
-import { programs } from './tarballs.js';
-
-const { arch } = process;
+import { NODES, programs } from './tarballs.js';
 
 const PROGRAMS = {
-  node20: `node-linux-${arch}@20`,
+  node20: NODES.node20,
   typescript5: 'typescript@5',
   'typescript-latest': 'typescript@latest',
   'node-types': '@types/node@20',
