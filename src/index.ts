@@ -102,6 +102,7 @@ export type {
   OutOfMemory,
   OutputChunk,
   PeakMemory,
+  ReachedLimit,
   RunResult,
   SeparateResult,
   SpillError,

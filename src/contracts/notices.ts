@@ -1,5 +1,5 @@
 import type { KeptOutput } from '../artifacts/keep-output.js';
-import type { BackgroundProcess } from '../engine/outcome.js';
+import type { BackgroundProcess, ReachedLimit } from '../engine/outcome.js';
 import { incompleteNotice } from '../receipt/checkout-notice.js';
 import type { ListeningPort } from '../receipt/ports.js';
 import { isEventful, type Receipt, type RunningProcess } from '../receipt/receipt.js';
@@ -118,12 +118,13 @@ export function afterWarning(receipt: Receipt | undefined, text: string): string
  * exit code is a filter's, that memory ran out, which processes still run.
  */
 export function receiptNotices(receipt: Receipt, spared?: number): readonly string[] {
-  const { outcome, exitCodeOf, outOfMemory, background, sandbox, firstRun } = receipt;
+  const { outcome, exitCodeOf, outOfMemory, limits, background, sandbox, firstRun } = receipt;
   const exitCode = outcome.kind === 'exited' ? outcome.exitCode : undefined;
   return [
     exitCodeOf && exitCode !== undefined ? pipelineNotice(exitCodeOf, exitCode) : undefined,
     outOfMemory === 'likely' ? PROBABLY_OUT_OF_MEMORY : undefined,
     outOfMemory === 'yes' ? OUT_OF_MEMORY : undefined,
+    ...(limits?.reached ?? []).map((limit) => LIMIT_REACHED[limit]),
     backgroundNotice(background.map(asSeenInside), spared),
     sandbox !== undefined && hasOwnLoopback(sandbox) && background.some(listens)
       ? OWN_LOOPBACK
@@ -140,6 +141,16 @@ const PROBABLY_OUT_OF_MEMORY =
 /** The same when the command's own control group has counted such an end. */
 const OUT_OF_MEMORY =
   'Out of memory: the kernel has ended the command, or a part of it. Do less at a time.';
+
+/** The notices when a command has run into one of its other limits. */
+const LIMIT_REACHED: Readonly<Record<ReachedLimit, string>> = {
+  processes:
+    'The limit of processes was reached: at least one could not be started. ' +
+    'Do less at a time, as with fewer parallel jobs.',
+  cpuSeconds:
+    'The limit of processor time was reached: a process was ended for that. ' +
+    'Do less in one process.',
+};
 
 const SHOWN_PROGRAMS = 3;
 

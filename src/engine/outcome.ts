@@ -270,4 +270,14 @@ export interface LimitsReport {
   readonly processes?: 'group';
   /** Absent when there was no such limit. */
   readonly cpuSeconds?: 'rlimit';
+  /**
+   * The limits that the command has run into, as far as that was seen; absent when it has run into none. For
+   * memory, see `outOfMemory`. For `processes`, its group has counted a process that could not be started. For
+   * `cpuSeconds`, the limit's signal has ended the command or its last program; one that ended another process
+   * of it is not seen.
+   */
+  readonly reached?: readonly ReachedLimit[];
 }
+
+/** A limit that a command has run into. */
+export type ReachedLimit = 'processes' | 'cpuSeconds';

@@ -1,15 +1,17 @@
 import { startCommand } from '../command/execute.js';
-import { type LimitGroups, reportOf } from '../command/limits/groups.js';
+import { reportOf } from '../command/limits/groups.js';
 import type { StartedCommand } from '../command/promise.js';
 import type { NamedPipe } from '../engine/local-stream.js';
 import type { BackgroundProcess, Capture, LimitsReport, RunResult } from '../engine/outcome.js';
 import type { SandboxReport } from '../engine/sandbox-report.js';
 import type { ExecuteOptions } from '../options/command-options.js';
+import type { CommandLimits } from '../options/limits.js';
 import type { CarriedBy } from '../options/roads.js';
 import type { SandboxPolicy } from '../sandbox/policy.js';
 import { onAbort } from '../support/abort.js';
 import { settlesAtOnce, settlesWithin, startTimer } from '../support/timing.js';
 import type { OutputOptions } from './call-output.js';
+import { LimitCounts, type LimitNews } from './limit-counts.js';
 import { OutsideView } from './outside-view.js';
 import type { ShellReport } from './reports.js';
 import { launchText, withoutStartUp } from './script.js';
@@ -74,8 +76,8 @@ export interface ShellAnswer {
   readonly durationMs: number;
   /** The report of the sandbox; undefined: there is no sandbox. */
   readonly sandbox: SandboxReport | undefined;
-  /** Whether the shell's control group has counted a process that was ended for memory during the call. */
-  readonly ranOutOfMemory: boolean;
+  /** What the shell's control groups have counted during the call. */
+  readonly counted: LimitNews;
 }
 
 /** Limits of the output before the first call: of start-up files, or why the shell does not start. */
@@ -90,15 +92,15 @@ export class PersistentShell {
   readonly pid: number;
   /** The environment block of its start. */
   readonly environment: string;
-  /** How its limits are enforced; undefined: it has none. */
-  readonly limits: LimitsReport | undefined;
+  /** Its limits, and how they are enforced; undefined: it has none. */
+  readonly limits: { readonly asked: CommandLimits; readonly report: LimitsReport } | undefined;
   /** Settles when the shell has ended and its pipes are removed. */
   readonly ended: Promise<RunResult>;
   readonly #process: StartedCommand;
   readonly #sandbox: ShellSandbox | undefined;
   readonly #wires: Wires;
   readonly #view: OutsideView;
-  #memoryKills = 0;
+  readonly #counts: LimitCounts;
   #end: RunResult | undefined;
   #isReady = false;
   #hasPipefail = false;
@@ -111,7 +113,8 @@ export class PersistentShell {
   ) {
     this.pid = process.pid;
     this.environment = environment;
-    this.limits = limits && reportOf(limits, process.groups);
+    this.limits = limits && { asked: limits, report: reportOf(limits, process.groups) };
+    this.#counts = new LimitCounts(process.groups);
     this.#process = process;
     this.#sandbox = sandbox;
     this.#wires = wires;
@@ -189,9 +192,8 @@ export class PersistentShell {
       const [stdout, stderr] = [output.stdout.capture(), output.stderr.capture()];
       const told = { stdout, stderr, durationMs, startedAt, from, marks };
       const sandbox = await this.#sandbox?.reportOf(told, await this.#toldOf(end));
-      const { groups } = this.#process;
-      const ranOutOfMemory = groups !== undefined && (await this.#hasKilled(groups));
-      return { end, hasBegun, hadPipefail, stdout, stderr, durationMs, sandbox, ranOutOfMemory };
+      const counted = await this.#counts.look();
+      return { end, hasBegun, hadPipefail, stdout, stderr, durationMs, sandbox, counted };
     } finally {
       this.#process.handle.holdHost(false);
     }
@@ -276,13 +278,6 @@ export class PersistentShell {
       background: left ?? background,
       directory: last ?? directory,
     };
-  }
-
-  /** Returns whether the control group has counted one more process that was ended for memory. */
-  async #hasKilled(groups: LimitGroups): Promise<boolean> {
-    const before = this.#memoryKills;
-    this.#memoryKills = await groups.memoryKillsSoFar();
-    return this.#memoryKills > before;
   }
 
   async #clearAway(): Promise<RunResult> {

@@ -137,11 +137,12 @@ export function makeReceipt(
 
 /** Returns whether a receipt has something that a model must know, besides the output and how it ended. */
 export function isEventful(receipt: Receipt): boolean {
-  const { exitCodeOf, outOfMemory, background, sandbox, firstRun } = receipt;
+  const { exitCodeOf, outOfMemory, limits, background, sandbox, firstRun } = receipt;
   return (
     background.length > 0 ||
     exitCodeOf !== undefined ||
     outOfMemory !== undefined ||
+    limits?.reached !== undefined ||
     sandbox !== undefined ||
     firstRun !== undefined
   );

@@ -1,7 +1,7 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { inCallersContext } from '../engine/caller.js';
 import type { RunResult } from '../engine/outcome.js';
-import { makeReceipt, type Receipt, type ReceiptSource } from './receipt.js';
+import { makeReceipt, type Receipt, type ReceiptContext, type ReceiptSource } from './receipt.js';
 
 /**
  * The message of the tracing channel `forkline:command` about one command; the same object for all its
@@ -39,6 +39,14 @@ export function isTraced(): boolean {
 /** The end of a command: a result, or nothing when it is detached. */
 type TracedEnd = ReceiptSource | undefined | Promise<ReceiptSource | undefined>;
 
+/** Facts about the command beyond its result; asked for once there is one. */
+type FactsOf = () => Promise<ReceiptContext>;
+
+const NO_FACTS: FactsOf = async () => ({});
+
+/** Takes a command's end, and what the receipt of its answer is made from besides. */
+type TellEnd = (end: TracedEnd, facts?: FactsOf) => void;
+
 /**
  * Starts a command and publishes its events: `start` and `end` around the start, `asyncStart` and
  * `asyncEnd` when it has ended, `error` before these when it has no result. The command does not wait for
@@ -48,11 +56,12 @@ type TracedEnd = ReceiptSource | undefined | Promise<ReceiptSource | undefined>;
  */
 export function traceCommand<T>(
   asked: Pick<CommandTrace, 'command' | 'cwd' | 'timeoutMs' | 'detached'>,
-  start: (ended: (end: TracedEnd) => void) => T,
+  start: (ended: TellEnd) => T,
 ): T {
   const trace: CommandTrace = { ...asked };
   return commandChannel.start.runStores(trace, () => {
-    const ended = inCallersContext((end: TracedEnd) => void tellEnd(trace, end), undefined);
+    const told: TellEnd = (end, facts = NO_FACTS) => void tellEnd(trace, end, facts);
+    const ended = inCallersContext(told, undefined);
     try {
       return start(ended);
     } finally {
@@ -66,11 +75,11 @@ function isMeasured(result: ReceiptSource): result is RunResult {
   return 'cpu' in result;
 }
 
-async function tellEnd(trace: CommandTrace, end: TracedEnd): Promise<void> {
+async function tellEnd(trace: CommandTrace, end: TracedEnd, facts: FactsOf): Promise<void> {
   try {
     const result = await end;
     if (result !== undefined) {
-      trace.receipt = await makeReceipt(result, {});
+      trace.receipt = await makeReceipt(result, await facts());
       if (isMeasured(result)) trace.result = result;
     }
   } catch (error) {

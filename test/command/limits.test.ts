@@ -5,13 +5,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findOwnGroup, ownGroup } from '../../src/command/limits/hierarchies.js';
-import { InputError, LaunchError, receiptOf, run, spawn } from '../../src/index.js';
+import { createBashTool, InputError, LaunchError, receiptOf, run, spawn } from '../../src/index.js';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind, useOwners } from '../support/leftovers.js';
 import { LIMITS } from '../support/limits.js';
 import { need, ROOT, where } from '../support/needs.js';
 import { eventually } from '../support/processes.js';
 import { exited, failureOf, printed } from '../support/results.js';
+import { textOf } from '../support/tool.js';
 
 leavesNothingBehind();
 const newOwner = useOwners();
@@ -43,11 +44,36 @@ test.each([
 
 test('a process that uses more processor time than its limit is ended', async () => {
   const { outcome, limits } = await run('while :; do :; done', { limits: { cpuSeconds: 1 } });
-  expect(limits).toEqual({ cpuSeconds: 'rlimit' });
+  expect(limits).toEqual({ cpuSeconds: 'rlimit', reached: ['cpuSeconds'] });
   expect(outcome).toEqual({ kind: 'signaled', signal: 'SIGXCPU' });
   const free = await run('ulimit -t');
   expect(printed(free)).toBe('unlimited\n');
 });
+
+test.each([
+  ['its last program was', 'bash -c "while :; do :; done"', exited(152), ['cpuSeconds']],
+  [
+    'it went on after SIGXCPU',
+    'trap "" XCPU; while :; do :; done',
+    { kind: 'signaled', signal: 'SIGKILL' },
+    ['cpuSeconds'],
+  ],
+  ['another has killed it', 'kill -9 $$', { kind: 'signaled', signal: 'SIGKILL' }, undefined],
+] as const)('ended for its processor time: %s', async (_, command, end, reached) => {
+  const { outcome, limits } = await run(command, { limits: { cpuSeconds: 1 } });
+  expect([outcome, limits?.reached]).toEqual([end, reached]);
+});
+
+test.each(['workspace', 'modes', 'session', 'plain'] as const)(
+  'W13: the model of %s is told that processor time was limited',
+  async (contract) => {
+    const tool = createBashTool({ contract, cwd: '/tmp', limits: { cpuSeconds: 1 } });
+    const call = tool.execute({ command: 'bash -c "while :; do :; done"' });
+    expect(textOf(await call)).toContain('The limit of processor time was reached');
+    expect(textOf(await tool.execute({ command: 'true' }))).not.toContain('limit');
+    await tool.dispose();
+  },
+);
 
 describe('a control group of its own', where(LIMITS), () => {
   const eat = `/usr/bin/python3 -c 'b = bytearray(200 << 20)'`;
@@ -90,9 +116,26 @@ describe('a control group of its own', where(LIMITS), () => {
   test('allows no more processes than its limit', async () => {
     const limits = { processes: 8 };
     const command = `for n in $(seq 20); do sleep 0.3 & done 2>err; jobs -r | wc -l; cat err; rm err`;
-    const { output } = await run(command, { cwd: '/tmp', limits });
-    expect(output.kind === 'complete' && output.text).toMatch(/^[1-7]\n|fork.*unavailable/s);
+    const result = await run(command, { cwd: '/tmp', limits });
+    expect(printed(result)).toMatch(/^[1-7]\n|fork.*unavailable/s);
+    expect(result.limits).toEqual({ processes: 'group', reached: ['processes'] });
+    expect((await receiptOf(result)).limits?.reached).toEqual(['processes']);
+    const few = await run('sleep 0.01 & wait', { limits });
+    expect(few.limits).toEqual({ processes: 'group' });
   });
+
+  test.each(['workspace', 'modes', 'session', 'plain'] as const)(
+    'W13: the model of %s is told that no more processes were allowed',
+    async (contract) => {
+      const tool = createBashTool({ contract, cwd: '/tmp', limits: { processes: 8 } });
+      const many = 'for n in $(seq 20); do sleep 0.3 & done 2>/dev/null; wait';
+      expect(textOf(await tool.execute({ command: many }))).toContain(
+        'The limit of processes was reached',
+      );
+      expect(textOf(await tool.execute({ command: 'true' }))).not.toContain('limit');
+      await tool.dispose();
+    },
+  );
 
   test.each(['workspace-write', 'read-only'] as const)(
     'works in a sandbox too: %s',

@@ -6,6 +6,7 @@ import { withDenials } from '../../sandbox/denials/denials.js';
 import { withCheckouts } from '../../sandbox/git/checkout/checkout.js';
 import { type LimitGroups, reportOf } from '../limits/groups.js';
 import { wasKilled, withMemoryChecked } from './out-of-memory.js';
+import { reachedLimits } from './reached-limits.js';
 import { withSpillChecked } from './spill-check.js';
 
 /** A command that has ended, with its owner, its limits and their control groups. */
@@ -43,6 +44,7 @@ export async function withChecks(
   const { command, groups, limits, owner } = ended;
   const { sandbox, directory = '/' } = command;
   const kills = (await groups?.memoryKills()) ?? 0;
+  const refusals = (await groups?.refusedProcesses()) ?? 0;
   if (result.background.length === 0) await groups?.remove();
   const withMemory: RunResult =
     kills > 0
@@ -60,6 +62,11 @@ export async function withChecks(
   const hasRun =
     withDenied.outcome.kind !== 'cancelled' || withDenied.outcome.ending.kind !== 'neverStarted';
   const withReport =
-    limits && hasRun ? { ...withDenied, limits: reportOf(limits, groups) } : withDenied;
+    limits && hasRun
+      ? {
+          ...withDenied,
+          limits: reportOf(limits, groups, reachedLimits(withDenied, limits, refusals)),
+        }
+      : withDenied;
   return withSpillChecked(withReport, isOwn);
 }

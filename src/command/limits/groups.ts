@@ -2,7 +2,7 @@ import { readFile, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LaunchError } from '../../engine/launch-error.js';
 import type { EngineCommand } from '../../engine/message.js';
-import type { LimitsReport } from '../../engine/outcome.js';
+import type { LimitsReport, ReachedLimit } from '../../engine/outcome.js';
 import { ERRNO } from '../../engine/system-error.js';
 import type { CommandLimits } from '../../options/limits.js';
 import { hasCode, messageOf } from '../../support/errors.js';
@@ -15,12 +15,21 @@ export function needsGroups(limits: CommandLimits | undefined): limits is Comman
   return limits?.memoryBytes !== undefined || limits?.processes !== undefined;
 }
 
-/** Reports how each of these limits is enforced. */
-export function reportOf(limits: CommandLimits, groups: LimitGroups | undefined): LimitsReport {
+/**
+ * Reports how each of these limits is enforced.
+ *
+ * @param reached Those that the command has run into.
+ */
+export function reportOf(
+  limits: CommandLimits,
+  groups: LimitGroups | undefined,
+  reached: readonly ReachedLimit[] = [],
+): LimitsReport {
   return {
     ...(limits.memoryBytes !== undefined && { memoryBytes: groups?.memoryBy ?? 'group' }),
     ...(limits.processes !== undefined && { processes: 'group' }),
     ...(limits.cpuSeconds !== undefined && { cpuSeconds: 'rlimit' }),
+    ...(reached.length > 0 && { reached }),
   };
 }
 
@@ -30,11 +39,19 @@ export class LimitGroups {
   /** The group that limits memory; undefined: there is none. */
   readonly #memory: Group | undefined;
   readonly #isSacrificed: boolean;
+  /** The group that limits processes; undefined: there is none. */
+  readonly #processes: Group | undefined;
   #kills: Promise<number> | undefined;
+  #refusals: Promise<number> | undefined;
 
-  private constructor(made: readonly Group[], memory: Group | undefined, isSacrificed: boolean) {
+  private constructor(
+    made: readonly Group[],
+    { memory, processes }: Readonly<Record<'memory' | 'processes', Group | undefined>>,
+    isSacrificed: boolean,
+  ) {
     this.#made = made;
     this.#memory = memory;
+    this.#processes = processes;
     this.#isSacrificed = isSacrificed;
   }
 
@@ -52,12 +69,16 @@ export class LimitGroups {
       return group;
     };
     try {
-      if (processes !== undefined) {
-        await add('pids', processes).catch((error) => refuse('processes', error));
-      }
-      if (memoryBytes === undefined) return new LimitGroups(made, undefined, false);
-      const memory = await add('memory', memoryBytes).catch(checkSacrifice);
-      return new LimitGroups(made, memory, memory === undefined);
+      const pids =
+        processes === undefined
+          ? undefined
+          : await add('pids', processes).catch((error) => refuse('processes', error));
+      const memory =
+        memoryBytes === undefined
+          ? undefined
+          : await add('memory', memoryBytes).catch(checkSacrifice);
+      const isSacrificed = memoryBytes !== undefined && memory === undefined;
+      return new LimitGroups(made, { memory, processes: pids }, isSacrificed);
     } catch (error) {
       await remove(made);
       throw error;
@@ -93,15 +114,31 @@ export class LimitGroups {
     const { version, path } = this.#memory;
     // The file of version 2 also counts kills in groups that the command has made below its own.
     const file = version === 1 ? 'memory.oom_control' : 'memory.events';
-    const text = await readFile(join(path, file), 'utf8').catch(() => '');
-    return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
+    return countIn(path, file, 'oom_kill');
   }
 
-  /** Removes the groups if no process is left in them. The count of kills stays known. */
+  /** Returns how often a process could not be started. Later calls return the same number. */
+  refusedProcesses(): Promise<number> {
+    this.#refusals ??= this.refusedProcessesSoFar();
+    return this.#refusals;
+  }
+
+  /** Returns how often a process could not be started so far, for a command that still runs. */
+  async refusedProcessesSoFar(): Promise<number> {
+    return this.#processes === undefined ? 0 : countIn(this.#processes.path, 'pids.events', 'max');
+  }
+
+  /** Removes the groups if no process is left in them. The counts stay known. */
   async remove(): Promise<void> {
-    await this.memoryKills();
+    await Promise.all([this.memoryKills(), this.refusedProcesses()]);
     await remove(this.#made);
   }
+}
+
+/** Reads one number of a group; 0: it can't be read. */
+async function countIn(path: string, file: string, name: 'oom_kill' | 'max'): Promise<number> {
+  const text = await readFile(join(path, file), 'utf8').catch(() => '');
+  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
 }
 
 /** The highest `oom_score_adj`: the kernel kills processes with it first when memory runs out. */

@@ -74,7 +74,7 @@ export class SessionDirectory {
     // Unless another call has moved it meanwhile.
     if (this.#now === from) this.#now = undefined;
     if (this.path === from.path) return why;
-    return `${why}. The next command will start in ${this.path}, as at first.`;
+    return `${why}. This command was not run; the next one will start in ${this.path}, as at first.`;
   }
 }
 

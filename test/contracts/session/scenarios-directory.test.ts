@@ -147,7 +147,7 @@ test.each([
   expect(failure).toMatchObject({ kind: 'directory' });
   expect(String(failure)).toContain(
     `Working directory ${wrong}: ${folder.file(name)}. ` +
-      `The next command will start in ${folder.path}, as at first.`,
+      `This command was not run; the next one will start in ${folder.path}, as at first.`,
   );
   expect(await pwd(tool)).toBe(`${folder.path}\n`);
 });

@@ -1,7 +1,8 @@
 import { wasKilled, withMemoryChecked } from '../../../command/after/out-of-memory.js';
+import { reachedLimits } from '../../../command/after/reached-limits.js';
 import type { Ending, Outcome } from '../../../engine/outcome.js';
 import type { PersistentShell, ShellAnswer, ShellStop } from '../../../persistent-shell/shell.js';
-import type { ReceiptSource } from '../../../receipt/receipt.js';
+import type { ReceiptContext, ReceiptSource } from '../../../receipt/receipt.js';
 import type { ToolResult } from '../../contract.js';
 import {
   type CallTimeout,
@@ -35,7 +36,7 @@ export async function answerOf(
   timeout: CallTimeout,
   notices: readonly string[],
 ): Promise<ToolResult<SessionDetails>> {
-  const { end, hasBegun, hadPipefail } = answer;
+  const { end, hasBegun } = answer;
   const isLost = end.kind === 'shellEnded';
   const place = isLost ? end.shell.directory : end.directory;
   // A shell that was ended before it had reached the session's directory must not move the session.
@@ -45,13 +46,9 @@ export async function answerOf(
   const isToCheck = !isLost && known.outOfMemory === undefined && wasKilled(known);
   const result = isToCheck ? await withMemoryChecked(known) : known;
   const streams = shownStreams(result, settings.maxCharacters);
-  const isUnseen = end.kind === 'reported' && end.background === undefined;
   // Read now, since other calls may move the session during the next wait.
   const cwd = directory.path;
-  const receipt = await sessionReceipt(result, streams, shell.environment, {
-    troubles: isUnseen ? [UNSEEN] : [],
-    ...(hadPipefail && { hasPipefail: true }),
-  });
+  const receipt = await sessionReceipt(result, streams, shell.environment, factsOf(answer));
   const details = endDetails(cwd, timeout, result, receipt);
   const all = [
     ...notices,
@@ -64,19 +61,29 @@ export async function answerOf(
   return sessionResult(result, streams, details, all, shell.pid);
 }
 
+/** The facts about a call that its receipt is made from, besides its result. */
+export function factsOf({
+  end,
+  hadPipefail,
+}: ShellAnswer): Pick<ReceiptContext, 'troubles' | 'hasPipefail'> {
+  const isUnseen = end.kind === 'reported' && end.background === undefined;
+  return { troubles: isUnseen ? [UNSEEN] : [], ...(hadPipefail && { hasPipefail: true }) };
+}
+
 /** Makes the call's own result, without CPU time and memory, which are known only of the whole shell. */
 export function resultOf(
   { pid, limits }: PersistentShell,
-  { end, stdout, stderr, durationMs, sandbox, ranOutOfMemory }: ShellAnswer,
+  { end, stdout, stderr, durationMs, sandbox, counted }: ShellAnswer,
   command: string,
   timeoutMs: number,
 ): ReceiptSource {
-  const kept = { ...(sandbox && { sandbox }), ...(limits && { limits }) };
-  const base = { command, pid, durationMs, stdout, stderr, ...kept };
+  const { ranOutOfMemory } = counted;
+  const base = { command, pid, durationMs, stdout, stderr, ...(sandbox && { sandbox }) };
   if (end.kind === 'reported') {
     const outcome = { kind: 'exited', exitCode: end.exitCode } as const;
     const background = end.background ?? [];
-    return { ...base, outcome, background, ...(ranOutOfMemory && { outOfMemory: 'yes' }) };
+    const memory = ranOutOfMemory && ({ outOfMemory: 'yes' } as const);
+    return { ...base, outcome, background, ...memory, ...limitsOf(limits, { outcome }, counted) };
   }
   const { background, notLowered } = end.shell;
   // The shell's own report covers the calls before this one, too.
@@ -84,7 +91,19 @@ export function resultOf(
   const outOfMemory = isOfBefore ? undefined : end.shell.outOfMemory;
   const outcome = outcomeOf(end.shell.outcome, end.reason, timeoutMs);
   const troubles = { ...(outOfMemory && { outOfMemory }), ...(notLowered && { notLowered }) };
-  return { ...base, outcome, background, ...troubles };
+  const spent = limitsOf(limits, { ...end.shell, outcome }, counted);
+  return { ...base, outcome, background, ...troubles, ...spent };
+}
+
+/** The field about limits, with those that this call has run into; none: there are no limits. */
+function limitsOf(
+  limits: PersistentShell['limits'],
+  result: Pick<ReceiptSource, 'outcome' | 'cpu'>,
+  { refusedProcesses }: ShellAnswer['counted'],
+): Pick<ReceiptSource, 'limits'> {
+  if (limits === undefined) return {};
+  const reached = reachedLimits(result, limits.asked, refusedProcesses);
+  return { limits: { ...limits.report, ...(reached.length > 0 && { reached }) } };
 }
 
 function outcomeOf(shell: Outcome, reason: ShellStop | undefined, timeoutMs: number): Outcome {

@@ -18,7 +18,7 @@ import type { SessionDetails } from '../result.js';
 import { timeoutFor } from '../result.js';
 import type { SessionInput } from '../schema.js';
 import { inPlace, type Place, type Session } from '../session.js';
-import { answerOf, type RanCall, resultOf } from './answer.js';
+import { answerOf, factsOf, type RanCall, resultOf } from './answer.js';
 import {
   betweenNotice,
   cancelledNotice,
@@ -191,7 +191,10 @@ function traced(call: ShellCall, cwd: string, shell: PersistentShell): Promise<S
   const { text: command, timeoutMs } = call;
   return traceCommand({ command, cwd, timeoutMs, detached: false }, (ended) => {
     const running = shell.run(call);
-    ended(running.then((answer) => resultOf(shell, answer, command, timeoutMs)));
+    ended(
+      running.then((answer) => resultOf(shell, answer, command, timeoutMs)),
+      async () => ({ environment: shell.environment, ...factsOf(await running) }),
+    );
     return running;
   });
 }

@@ -66,7 +66,8 @@ export function neverReady(shell: RunResult): string {
 export function notOpened(cwd: string): string {
   return (
     'Command could not be started: the shell could not open the pipes for its output, as when it ' +
-    `may have no more descriptors. ${lostNotice(cwd, undefined, false)}`
+    'may have no more descriptors, or after `enable -n exec`. ' +
+    `${lostNotice(cwd, undefined, false)}`
   );
 }
 

@@ -239,6 +239,19 @@ describe('a call', () => {
     expect(shell?.receipt?.outcome.kind).toBe('cancelled');
   });
 
+  test('W18: on the tracing channel it has the receipt of its answer', async () => {
+    const told: CommandTrace[] = [];
+    const watch = (trace: unknown): void => void told.push(trace as CommandTrace);
+    subscribe('tracing:forkline:command:asyncEnd', watch);
+    const tool = newTool();
+    await tool.execute({ command: 'set -o pipefail' });
+    const { details } = await tool.execute({ command: 'python3 -c "exit(0)" | tail -1' });
+    await eventually(() => expect(told).toHaveLength(2));
+    unsubscribe('tracing:forkline:command:asyncEnd', watch);
+    expect(details.receipt?.exitCodeOf).toBeUndefined();
+    expect(told[1]?.receipt).toEqual(details.receipt);
+  });
+
   test('with run_in_background has a bash of its own, in the directory of the shell', async () => {
     const tool = newTool();
     await tool.execute({ command: 'x=1; cd /usr' });

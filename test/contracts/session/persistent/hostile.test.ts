@@ -166,7 +166,7 @@ describe('a shell that cannot go on', () => {
     await tool.execute({ command: 'x=1; ulimit -n 5' });
     await expect(tool.execute({ command: 'echo a' })).rejects.toThrow(
       'Command could not be started: the shell could not open the pipes for its output, as when it ' +
-        'may have no more descriptors. The shell has ended; the next command starts a new one in',
+        'may have no more descriptors, or after `enable -n exec`. The shell has ended; the next command starts a new one in',
     );
     expect(await data(tool, 'echo a')).toMatchObject({ stdout: 'a\n' });
   });

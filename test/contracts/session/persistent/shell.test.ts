@@ -167,7 +167,7 @@ describe('the end of a shell', () => {
     const tool = newTool();
     await tool.execute({ command: 'mkdir gone; cd gone; rmdir ../gone; exit' });
     expect(await messageOf(tool.execute({ command: 'pwd' }))).toBe(
-      `Working directory does not exist: ${folder.path}/gone. The next command will start in ${folder.path}, as at first.`,
+      `Working directory does not exist: ${folder.path}/gone. This command was not run; the next one will start in ${folder.path}, as at first.`,
     );
     expect(await data(tool, 'pwd')).toMatchObject({ stdout: `${folder.path}\n` });
   });
