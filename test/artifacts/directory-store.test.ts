@@ -10,10 +10,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, relative } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { ArtifactError, type ArtifactStore, createArtifactStore } from '../../src/index.js';
 import { useFolder } from '../support/leftovers.js';
+import { fc } from '../support/properties.js';
 
 const folder = useFolder();
 let folders = 0;

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readRange } from '../../src/artifacts/read.js';
 import type { ArtifactRange } from '../../src/artifacts/store.js';
 import { linesOf } from '../support/captures.js';
 import { useFolder } from '../support/leftovers.js';
+import { fc } from '../support/properties.js';
 
 const folder = useFolder();
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { BoundedOutput } from '../../src/cli/run/bounded-output.js';
+import { fc } from '../support/properties.js';
 
 /** What is written, without the mark. */
 async function pass(chunks: readonly Uint8Array[], limit: number) {

@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DecodedCapture } from '../../src/command/encoding/decoded-capture.js';
 import { InputError, run, spawn } from '../../src/index.js';
 import { captureOf } from '../support/captures.js';
 import { quote } from '../support/commands.js';
 import { useFolder } from '../support/leftovers.js';
+import { fc } from '../support/properties.js';
 import { failureOf } from '../support/results.js';
 
 const folder = useFolder();

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { type EnvironmentPolicy, resolveEnvironment } from '../../src/command/environment.js';
+import { fc } from '../support/properties.js';
 
 let inherited = '';
 vi.mock('../../src/engine/environ.js', () => ({ inheritedEnvironment: () => inherited }));

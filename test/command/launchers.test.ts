@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import fc from 'fast-check';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { resolveEnvironment } from '../../src/command/environment.js';
 import { useFolder } from '../support/leftovers.js';
+import { fc } from '../support/properties.js';
 
 const folder = useFolder();
 

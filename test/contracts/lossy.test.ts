@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readableOutput } from '../../src/contracts/lossy.js';
 import {
@@ -11,9 +10,9 @@ import {
   createBashTool,
 } from '../../src/index.js';
 import { captureOf } from '../support/captures.js';
-
 import { useDisposal } from '../support/disposal.js';
 import { useFolder } from '../support/leftovers.js';
+import { fc } from '../support/properties.js';
 import { textOf } from '../support/tool.js';
 
 const folder = useFolder();

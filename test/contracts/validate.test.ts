@@ -1,9 +1,9 @@
 import { Ajv } from 'ajv';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { checkCommand } from '../../src/command/command-line.js';
 import { createValidator } from '../../src/contracts/validate.js';
 import { InputError } from '../../src/support/errors.js';
+import { fc } from '../support/properties.js';
 import { failureOf } from '../support/results.js';
 
 const schema = {

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type BytesChunk, type Capture, type OutputChunk, run, spawn } from '../../src/index.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+import { fc } from '../support/properties.js';
 
 leavesNothingBehind();
 const folder = useFolder();

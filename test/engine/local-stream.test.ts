@@ -7,11 +7,11 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { NamedPipe, TextCapture } from '../../src/engine/local-stream.js';
 import { LaunchError, run } from '../../src/index.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+import { fc } from '../support/properties.js';
 
 leavesNothingBehind();
 const folder = useFolder();

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { run } from '../../src/index.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+import { fc } from '../support/properties.js';
 
 leavesNothingBehind();
 const folder = useFolder();

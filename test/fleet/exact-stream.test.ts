@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ExactStream, IN_FLIGHT } from '../../src/fleet/line/exact-stream.js';
 import { decodePacket, encodePacket, type Packet } from '../../src/fleet/line/packet.js';
+import { fc } from '../support/properties.js';
 
 const MOST = 1000;
 

@@ -1,7 +1,6 @@
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   createInteractionLog,
@@ -11,6 +10,7 @@ import {
 } from '../../src/index.js';
 import { entryLine } from '../../src/interaction-log/line.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+import { fc } from '../support/properties.js';
 
 leavesNothingBehind();
 const folder = useFolder();

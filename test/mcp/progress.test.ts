@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ProgressNote, ProgressStream } from '../../src/mcp/call/progress.js';
+import { fc } from '../support/properties.js';
 
 const chunk = (text: string, droppedBytes = 0) => ({
   stream: 'output' as const,

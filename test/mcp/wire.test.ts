@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { longSleep, sleeping } from '../support/commands.js';
 import { useRawServers } from '../support/mcp.js';
 import { eventually } from '../support/processes.js';
+import { fc } from '../support/properties.js';
 
 const start = useRawServers();
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   createLineFilter,
@@ -10,6 +9,7 @@ import { findErrorLines } from '../../src/minimizer/error-lines.js';
 import { createMinimizer } from '../../src/minimizer/options.js';
 import { toEnd } from '../../src/minimizer/steps.js';
 import { make, noise, omitting } from '../support/minimizer.js';
+import { fc } from '../support/properties.js';
 
 describe('lines left out', () => {
   const filter = createLineFilter({

@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isErrorLine } from '../../src/index.js';
 import { toEnd } from '../../src/minimizer/steps.js';
 import { cleanTerminalText as clean, renderTerminal } from '../../src/minimizer/terminal-text.js';
+import { fc } from '../support/properties.js';
 
 describe('escape sequences', () => {
   test.each([

@@ -1,7 +1,7 @@
 import { endianness } from 'node:os';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { listeningPorts, parseTable } from '../../src/receipt/ports.js';
+import { fc } from '../support/properties.js';
 
 const HEAD =
   '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  ...\n';

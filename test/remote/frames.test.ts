@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeFrame, FRAME, type Frame, FrameParser } from '../../src/remote/wire/frames.js';
+import { fc } from '../support/properties.js';
 
 const frame: fc.Arbitrary<Frame> = fc.record({
   kind: fc.constantFrom(...Object.values(FRAME)),

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { resolveEnvironment } from '../../src/command/environment.js';
 import { SECRET_NAME_PATTERNS } from '../../src/index.js';
@@ -8,6 +7,7 @@ import { FAR_BUILT, STATIC_FAR } from '../support/far.js';
 import { read } from '../support/house.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { where } from '../support/needs.js';
+import { fc } from '../support/properties.js';
 import { printed } from '../support/results.js';
 
 // What a command has of environment variables is decided once in TypeScript and once in Rust.

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Call } from '../../src/remote/wire/call.js';
 import { encodeFrame, FRAME } from '../../src/remote/wire/frames.js';
@@ -6,6 +5,7 @@ import { WINDOW } from '../../src/remote/wire/lane.js';
 import type { Link } from '../../src/remote/wire/link.js';
 import { Wire } from '../../src/remote/wire/wire.js';
 import { eventually } from '../support/processes.js';
+import { fc } from '../support/properties.js';
 
 /** Two ends of a line in memory; bytes come in the next turn, cut anywhere. */
 function linePair(cut: (length: number) => number): [Link, Link] {

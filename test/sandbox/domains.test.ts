@@ -1,13 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { MergedResult } from '../../src/index.js';
 import { type DomainRules, denyingRule, locate } from '../../src/sandbox/proxy/domains.js';
 import { canonicalHost } from '../../src/sandbox/proxy/hosts.js';
 import { runHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
+import { fc } from '../support/properties.js';
 import { describeForAll, makeScene, people, runAs, useScenes } from '../support/sandbox.js';
 
 leavesNothingBehind();

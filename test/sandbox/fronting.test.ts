@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { connect, createServer, type Server } from 'node:tls';
-import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readFirstData } from '../../src/sandbox/proxy/client-hello.js';
 import { Authority } from '../../src/sandbox/secrets/authority.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
+import { fc } from '../support/properties.js';
 import { makeScene, people, runAs, useScenes } from '../support/sandbox.js';
 
 leavesNothingBehind();

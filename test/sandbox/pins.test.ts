@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readGitConfig } from '../../src/sandbox/git/config.js';
 import { follow, followTrusted } from '../../src/sandbox/pins/follow.js';
 import { useFolder } from '../support/leftovers.js';
+import { fc } from '../support/properties.js';
 
 const folder = useFolder();
 

@@ -1,13 +1,13 @@
 import { X509Certificate } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { run } from '../../src/index.js';
 import { withoutValues } from '../../src/sandbox/proxy/forms.js';
 import { Replacing } from '../../src/sandbox/proxy/replacing.js';
 import { Authority } from '../../src/sandbox/secrets/authority.js';
 import { standInFor } from '../../src/sandbox/secrets/stand-in.js';
+import { fc } from '../support/properties.js';
 
 const values = fc.stringMatching(/^[\x21-\x7e][\x20-\x7e]{6,80}[\x21-\x7e]$/);
 

@@ -1,5 +1,4 @@
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { run } from '../../src/index.js';
 import { loadShellParser, parseShell } from '../../src/shell/parser.js';
@@ -9,6 +8,7 @@ import {
   mayHavePipelineCode,
 } from '../../src/shell/pipeline-code.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+import { fc } from '../support/properties.js';
 
 leavesNothingBehind();
 const folder = useFolder();

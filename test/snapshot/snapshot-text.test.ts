@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { run } from '../../src/index.js';
 import { parseCapture } from '../../src/snapshot/capture-script.js';
 import { keptFunctions } from '../../src/snapshot/kept-functions.js';
 import { keptVariables } from '../../src/snapshot/kept-variables.js';
 import { changedOptions, snapshotText, withSnapshot } from '../../src/snapshot/snapshot-text.js';
+import { fc } from '../support/properties.js';
 import { printed } from '../support/results.js';
 
 const text = fc.string({

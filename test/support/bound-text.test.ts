@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { boundText, type TextLimits } from '../../src/support/texts/bound-text.js';
+import { fc } from './properties.js';
 
 const pieces = fc.oneof(
   fc.constant('\n'),

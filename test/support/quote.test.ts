@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { InputError, shellQuote } from '../../src/index.js';
+import { fc } from './properties.js';
 
 const words = fc.array(
   fc.string({ unit: 'binary' }).filter((word) => !word.includes('\0')),

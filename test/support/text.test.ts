@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   firstBytes,
@@ -7,6 +6,7 @@ import {
   lastBytes,
   wellFormed,
 } from '../../src/support/text.js';
+import { fc } from './properties.js';
 
 const texts = fc.string({ unit: 'binary', maxLength: 60 });
 const sizes = fc.integer({ min: 0, max: 100 });

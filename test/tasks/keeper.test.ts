@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FieldReader, writeFields } from '../../src/tasks/detached/keeper/fields.js';
 import { decodeState } from '../../src/tasks/detached/keeper/keeper-state.js';
@@ -8,6 +7,7 @@ import {
   type KeeperCall,
   MessageStream,
 } from '../../src/tasks/detached/keeper/message.js';
+import { fc } from '../support/properties.js';
 
 const bytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array));
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LineSearch } from '../../src/tasks/lookout/lines.js';
+import { fc } from '../support/properties.js';
 
 const found = (search: LineSearch, text: string): string[] =>
   search.push(Buffer.from(text)).map(({ line }) => line);

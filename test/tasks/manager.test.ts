@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
 import { TaskLimitError, UnknownTaskError } from '../../src/tasks/errors.js';
 import { waitForFirst } from '../../src/tasks/first-of.js';
 import { TaskManager } from '../../src/tasks/manager.js';
 import type { TaskEnd, TaskStatus } from '../../src/tasks/status.js';
+import { fc } from '../support/properties.js';
 import { failureOf } from '../support/results.js';
 import { workOf } from '../support/tasks.js';
 

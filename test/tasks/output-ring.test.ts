@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { OutputRing } from '../../src/tasks/output-ring.js';
+import { fc } from '../support/properties.js';
 
 const chunk = (text: string, droppedBytes = 0) => ({
   stream: 'output' as const,

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { EndKey } from '../../src/index.js';
 import { ESCAPE_DELAY_MS, KeyReader } from '../../src/terminal/keys.js';
+import { fc } from '../support/properties.js';
 
 beforeEach(() => {
   vi.useFakeTimers();

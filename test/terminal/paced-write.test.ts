@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createTerminal, screenText } from '../../src/terminal/emulator.js';
 import { PacedWriter } from '../../src/terminal/paced-write.js';
 import { readableText } from '../../src/terminal/readable.js';
+import { fc } from '../support/properties.js';
 
 const SIZE = { columns: 80, rows: 24 };
 

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readableText } from '../../src/terminal/readable.js';
 import { whileBusy } from '../support/busy-host.js';
+import { fc } from '../support/properties.js';
 
 const SIZE = { columns: 80, rows: 24 };
 

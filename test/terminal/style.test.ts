@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ansiRow, type ConsoleRow, type TextStyle } from '../../src/index.js';
 import { Emulator } from '../../src/terminal/emulator.js';
+import { fc } from '../support/properties.js';
 
 const SIZE = { columns: 60, rows: 5 };
 

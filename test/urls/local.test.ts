@@ -10,9 +10,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createLocalResolver } from '../../src/urls/local.js';
+import { fc } from '../support/properties.js';
 
 let home = '';
 let root = '';

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { globExpression } from '../../../src/adapters/local-machine/files/glob.js';
+import { fc } from '../../support/properties.js';
 
 const matches = (pattern: string, path: string) => globExpression(pattern).test(path);
 

@@ -9,9 +9,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LocalFiles } from '../../../src/adapters/local-machine/files/local-files.js';
+import { fc } from '../../support/properties.js';
 
 const NAMES = ['a', 'b', 'c', '..', '.', 'f'] as const;
 const way = fc.array(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 6 });

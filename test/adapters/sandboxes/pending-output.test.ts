@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { PendingOutput } from '../../../src/adapters/sandboxes/openai-agents/pending-output.js';
+import { fc } from '../../support/properties.js';
 
 const MOST_BYTES = 1024 * 1024;
 

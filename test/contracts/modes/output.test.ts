@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { limitsToSnip, snipOutput } from '../../../src/contracts/modes/output.js';
 import { firstBytes, lastBytes } from '../../../src/support/text.js';
 import { captureOf } from '../../support/captures.js';
 import { useFolder } from '../../support/leftovers.js';
 import { useModesTools } from '../../support/modes.js';
+import { fc } from '../../support/properties.js';
 import { textOf } from '../../support/tool.js';
 
 const LIMITS = { maxOutputBytes: 128 * 1024, snipBytes: 4096 };

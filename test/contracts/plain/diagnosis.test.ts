@@ -1,11 +1,11 @@
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findDiagnosis } from '../../../src/contracts/plain/diagnosis.js';
 import { quote } from '../../support/commands.js';
 import { useFolder } from '../../support/leftovers.js';
 import { need, where } from '../../support/needs.js';
 import { answerOf, usePlainTools } from '../../support/plain.js';
+import { fc } from '../../support/properties.js';
 
 const GERMAN = '/usr/share/locale/de/LC_MESSAGES/bash.mo';
 

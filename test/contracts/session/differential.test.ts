@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
+import { fc } from '../../support/properties.js';
 import { data, useSessionTools } from '../../support/session.js';
 
 leavesNothingBehind();
@@ -40,13 +40,20 @@ const PIECES = [
   ],
 ].flat();
 
+/**
+ * The portable engine follows the directory by a trap on EXIT. With one, bash ends after the builtin that
+ * gave it a signal, so `kill` also complains of the words that follow (docs/portable.md).
+ */
+const GOES_ON_AFTER_KILL = /kill -TERM \$\$ +[^\s;&|]/;
+const isPortable = process.env.FORKLINE_ENGINE === 'portable';
+
 const command = fc
   .tuple(
     fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 5 }),
     fc.array(fc.constantFrom('; ', '\n', ' && ', ' || ', ' '), { minLength: 5, maxLength: 5 }),
   )
   .map(([pieces, joints]) => pieces.map((piece, index) => piece + (joints[index] ?? '')).join(''))
-  .filter((text) => text.trim() !== '');
+  .filter((text) => text.trim() !== '' && !(isPortable && GOES_ON_AFTER_KILL.test(text)));
 
 /** The same place each time, with nothing in it but what the commands expect. */
 function freshPlace(): string {

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { firstCharacters, showStream } from '../../../src/contracts/session/output.js';
 import { printBytes } from '../../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
+import { fc } from '../../support/properties.js';
 import { data, useSessionTools } from '../../support/session.js';
 
 leavesNothingBehind();

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { run } from '../../../src/index.js';
 import { printBytes } from '../../support/commands.js';
 import { type Host, startHost } from '../../support/hosts.js';
 import { leavesNothingBehind } from '../../support/leftovers.js';
+import { fc } from '../../support/properties.js';
 
 vi.stubEnv('FORKLINE_ENGINE', 'portable');
 leavesNothingBehind();

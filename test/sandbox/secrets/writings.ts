@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../support/properties.js';
 
 /** Secrets of all kinds of characters. */
 export const values = fc.stringMatching(/^[\x21-\x7e][\x20-\x7e]{6,60}[\x21-\x7e]$/);

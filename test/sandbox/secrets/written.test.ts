@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { withoutValues } from '../../../src/sandbox/proxy/forms.js';
 import type { Patterns } from '../../../src/sandbox/proxy/matching/patterns.js';
 import { Replacing, replaceAll } from '../../../src/sandbox/proxy/replacing.js';
 import { standInFor } from '../../../src/sandbox/secrets/stand-in.js';
+import { fc } from '../../support/properties.js';
 import { cut, escaping, readings, surroundings, values, writings } from './writings.js';
 
 const TOKEN = 'ghp_0123456789abcdefABCDEF0123456789abcd';

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { leavesNothingBehind, useFolder } from '../../../support/leftovers.js';
+import { fc } from '../../../support/properties.js';
 import { data, useSessionTools } from '../../../support/session.js';
 
 leavesNothingBehind();

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { expandUrls } from '../../../../src/contracts/workspace/input/expand.js';
 import { createUrlRegistry } from '../../../../src/urls/registry.js';
+import { fc } from '../../../support/properties.js';
 
 /** `local://x` is `/r/x`, with an odd character so that quoting shows. */
 const registry = createUrlRegistry({

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { limitsToShow, showCapture } from '../../../../src/contracts/workspace/output/show.js';
 import type { OutputLimits } from '../../../../src/options/command-options.js';
 import { captureOf, countsOf, linesOf } from '../../../support/captures.js';
+import { fc } from '../../../support/properties.js';
 
 const show = (text: string, limits: OutputLimits) =>
   showCapture(captureOf(text, limitsToShow(limits)), limits);

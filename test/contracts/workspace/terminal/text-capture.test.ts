@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { captureText } from '../../../../src/contracts/workspace/terminal/text-capture.js';
 import { run } from '../../../../src/index.js';
+import { fc } from '../../../support/properties.js';
 
 test('the capture of a text is the one that the engine makes of the same text', async () => {
   const text = fc.string({
