@@ -1,4 +1,5 @@
 import { formatSize } from '../../support/text.js';
+import { describeSandbox } from '../describe-sandbox.js';
 import type { ObjectSchema } from '../validate.js';
 import type { Mode, ModesSettings } from './options.js';
 
@@ -33,10 +34,12 @@ export function modesSchema({ timeouts }: ModesSettings): ObjectSchema {
 export function modesDescription(settings: ModesSettings): string {
   const { timeouts, maxCommandBytes, maxOutputBytes, snipBytes, directory } = settings;
   const tokens = Math.floor(maxCommandBytes / 4000);
+  const sandbox = describeSandbox(settings.sandbox);
   return [
     'Runs a shell command by bash -c and returns what it printed, stdout and stderr combined.',
     'Each command has a fresh shell: directory changes, variables and aliases are gone after it. ' +
       'There is no terminal and no input.',
+    ...(sandbox === undefined ? [] : [sandbox]),
     `Of output longer than ${formatSize(maxOutputBytes)} the first and the last ` +
       `${formatSize(snipBytes)} are returned, with the name of a file that has all of it.`,
     '',

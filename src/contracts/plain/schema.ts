@@ -1,4 +1,5 @@
 import { formatSize } from '../../support/text.js';
+import { describeSandbox } from '../describe-sandbox.js';
 import { formatSeconds } from '../notices.js';
 import type { ObjectSchema } from '../validate.js';
 import type { PlainSettings } from './options.js';
@@ -11,14 +12,15 @@ export interface PlainInput {
 
 /** The description of the tool, for the model. */
 export function plainDescription(
-  settings: Pick<PlainSettings, 'timeoutSeconds' | 'maxStdoutBytes' | 'maxStderrBytes'>,
+  settings: Pick<PlainSettings, 'timeoutSeconds' | 'maxStdoutBytes' | 'maxStderrBytes' | 'sandbox'>,
 ): string {
   const { timeoutSeconds, maxStdoutBytes, maxStderrBytes } = settings;
+  const sandbox = describeSandbox(settings.sandbox);
   return (
     'Execute a bash command and return stdout/stderr. It may take ' +
     `${formatSeconds(timeoutSeconds)}, and reads no input. At most ${formatSize(maxStdoutBytes)} ` +
     `of stdout and ${formatSize(maxStderrBytes)} of stderr are returned. What is started with \`&\` ` +
-    'goes on; `notice` says how to stop it.'
+    `goes on; \`notice\` says how to stop it.${sandbox === undefined ? '' : ` ${sandbox}`}`
   );
 }
 

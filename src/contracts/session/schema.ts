@@ -1,4 +1,5 @@
 import { formatCount } from '../../support/text.js';
+import { describeSandbox } from '../describe-sandbox.js';
 import type { ObjectSchema } from '../validate.js';
 import type { SessionSettings } from './options.js';
 
@@ -92,12 +93,14 @@ export const SESSION_OUTPUT_SCHEMA: ObjectSchema = {
 /** The description of `bash` for the model. */
 export function sessionDescription(settings: SessionSettings): string {
   const { cwd, timeoutMs, maxTimeoutMs, maxCharacters, maxRunningTasks, persistent } = settings;
+  const sandbox = describeSandbox(settings.sandbox);
   return [
     'Runs a shell command and returns its stdout, its stderr and its exit code.',
     '',
     persistent ? lastingShell(cwd) : lastingDirectory(cwd),
     '- There is no terminal and no input: programs that ask, page or open an editor fail. Pass ' +
       'what they would ask for as arguments (`-y`, `-m`).',
+    ...(sandbox === undefined ? [] : [`- ${sandbox}`]),
     `- A command may take ${timeoutMs} milliseconds, or \`timeout\` (at most ${maxTimeoutMs}). Then ` +
       `it is ended, ${persistent ? 'and the shell with it, ' : ''}with everything it started, and the output so far is returned.`,
     `- Of each stream the first ${formatCount(maxCharacters)} characters are returned. Redirect ` +

@@ -1,4 +1,5 @@
 import { formatSize } from '../../../support/text.js';
+import { describeSandbox } from '../../describe-sandbox.js';
 import type { ObjectSchema } from '../../validate.js';
 import type { WorkspaceSettings } from '../options.js';
 
@@ -64,6 +65,7 @@ export function workspaceSchema({ timeout, async }: WorkspaceSettings): ObjectSc
 /** The description of the tool for the model. */
 export function workspaceDescription(settings: WorkspaceSettings): string {
   const { cwd, timeout, output } = settings;
+  const sandbox = describeSandbox(settings.sandbox);
   return [
     'Runs a shell command in the workspace and returns its output, stdout and stderr together in ' +
       'the order in which they were written.',
@@ -71,6 +73,7 @@ export function workspaceDescription(settings: WorkspaceSettings): string {
     `- Every command starts in a fresh bash in ${cwd}. Directory changes, variables and functions ` +
       'do not last; use `cwd` to run elsewhere and `env` for values that are awkward to quote.',
     `- ${describeTerminal(settings)}`,
+    ...(sandbox === undefined ? [] : [`- ${sandbox}`]),
     `- A command may take ${timeout.default} seconds, or \`timeout\` (at most ${timeout.max}). ` +
       'Then it is ended, with everything it started.',
     `- ${describeOutputLimits(output)} ${describeWhole(settings)}`,
