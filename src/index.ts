@@ -163,7 +163,7 @@ export type {
   SandboxPolicy,
 } from './sandbox/policy.js';
 export type { SandboxSecret } from './sandbox/secrets/secret.js';
-export type { PipelineCode } from './shell/reading.js';
+export type { PipelineCode, PipelineUse } from './shell/reading.js';
 export { InputError } from './support/errors.js';
 export type { Logger } from './support/logger.js';
 export { shellQuote } from './support/quote.js';

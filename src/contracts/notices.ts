@@ -3,10 +3,9 @@ import type { BackgroundProcess, ReachedLimit } from '../engine/outcome.js';
 import { incompleteNotice } from '../receipt/checkout-notice.js';
 import type { ListeningPort } from '../receipt/ports.js';
 import { isEventful, type Receipt, type RunningProcess } from '../receipt/receipt.js';
-import { hiddenPrograms } from '../shell/pipeline-code.js';
-import type { PipelineCode } from '../shell/reading.js';
 import { firstBytes, formatSize, visibleText } from '../support/text.js';
 import { firstRunNotice, hasOwnLoopback, OWN_LOOPBACK, sandboxNotices } from './denial-notices.js';
+import { pipelineNotices } from './pipeline-notices.js';
 
 /** The text in place of the output of a command that printed nothing. */
 const NO_OUTPUT = '(no output)';
@@ -118,10 +117,9 @@ export function afterWarning(receipt: Receipt | undefined, text: string): string
  * exit code is a filter's, that memory ran out, which processes still run.
  */
 export function receiptNotices(receipt: Receipt, spared?: number): readonly string[] {
-  const { outcome, exitCodeOf, outOfMemory, limits, background, sandbox, firstRun } = receipt;
-  const exitCode = outcome.kind === 'exited' ? outcome.exitCode : undefined;
+  const { outOfMemory, limits, background, sandbox, firstRun } = receipt;
   return [
-    exitCodeOf && exitCode !== undefined ? pipelineNotice(exitCodeOf, exitCode) : undefined,
+    ...pipelineNotices(receipt),
     outOfMemory === 'likely' ? PROBABLY_OUT_OF_MEMORY : undefined,
     outOfMemory === 'yes' ? OUT_OF_MEMORY : undefined,
     ...(limits?.reached ?? []).map((limit) => LIMIT_REACHED[limit]),
@@ -151,18 +149,6 @@ const LIMIT_REACHED: Readonly<Record<ReachedLimit, string>> = {
     'The limit of processor time was reached: a process was ended for that. ' +
     'Do less in one process.',
 };
-
-const SHOWN_PROGRAMS = 3;
-
-/** Says whose exit code it is; nothing, where the programs before the filter only read. */
-function pipelineNotice(code: PipelineCode, exitCode: number): string | undefined {
-  const hidden = hiddenPrograms(code).slice(0, SHOWN_PROGRAMS);
-  if (hidden.length === 0) return undefined;
-  return (
-    `Exit code ${exitCode} is that of ${code.program}, not of ${hidden.join(' or ')}. ` +
-    'For that one, begin the command with: set -o pipefail;'
-  );
-}
 
 function listens({ ports = [] }: RunningProcess): boolean {
   return ports.length > 0;

@@ -16,10 +16,12 @@ import type {
 } from '../engine/outcome.js';
 import type { SandboxReport } from '../engine/sandbox-report.js';
 import { loadShellParser, parseShell } from '../shell/parser.js';
-import { findPipelineCode, mayHavePipelineCode } from '../shell/pipeline-code.js';
-import type { PipelineCode } from '../shell/reading.js';
+import { findPipelineCode, hiddenPrograms, mayHavePipelineCode } from '../shell/pipeline-code.js';
+import { findPipelineUse } from '../shell/pipeline-use.js';
+import type { PipelineCode, PipelineUse } from '../shell/reading.js';
 import { InputError, showValue } from '../support/errors.js';
 import { settlesWithin } from '../support/timing.js';
+import { saysBrokenPipe } from './broken-pipe.js';
 import { incompleteNotice } from './checkout-notice.js';
 import { type InsideNumbers, numbersInside } from './inside.js';
 import { type ListeningPort, listeningPorts, type ProcessPorts } from './ports.js';
@@ -68,6 +70,16 @@ export interface Receipt
    * set.
    */
   readonly exitCodeOf?: PipelineCode;
+  /**
+   * The same for a pipeline before the end, by whose exit code the command went: present when `$?`, `&&`,
+   * `||`, `if`, `while` or `until` comes after one, and the exit code itself is not to be explained.
+   */
+  readonly wentBy?: PipelineUse;
+  /**
+   * Present when the exit code is 141, or 141 was printed by a command that asks for `PIPESTATUS`: SIGPIPE
+   * has ended a program, since what read its output had stopped reading.
+   */
+  readonly brokenPipe?: true;
   /** The processes that still run. */
   readonly background: readonly RunningProcess[];
   /** Figures of each stream: `output`, or `stdout` and `stderr`. */
@@ -137,10 +149,13 @@ export function makeReceipt(
 
 /** Returns whether a receipt has something that a model must know, besides the output and how it ended. */
 export function isEventful(receipt: Receipt): boolean {
-  const { exitCodeOf, outOfMemory, limits, background, sandbox, firstRun } = receipt;
+  const { exitCodeOf, wentBy, brokenPipe, outOfMemory, limits, background, sandbox, firstRun } =
+    receipt;
   return (
     background.length > 0 ||
     exitCodeOf !== undefined ||
+    wentBy !== undefined ||
+    brokenPipe !== undefined ||
     outOfMemory !== undefined ||
     limits?.reached !== undefined ||
     sandbox !== undefined ||
@@ -150,23 +165,23 @@ export function isEventful(receipt: Receipt): boolean {
 
 /** Facts that had to be looked up. */
 interface Findings {
-  readonly exitCodeOf: PipelineCode | undefined;
+  readonly exitCodeOf?: PipelineCode | undefined;
+  readonly wentBy?: PipelineUse | undefined;
   readonly background: readonly RunningProcess[];
   readonly troubles: readonly string[];
 }
 
-const NOTHING_FOUND: Findings = { exitCodeOf: undefined, background: [], troubles: [] };
+const NOTHING_FOUND: Findings = { background: [], troubles: [] };
 
 async function lookAndMake(result: ReceiptSource, context: ReceiptContext): Promise<Receipt> {
   const isApart = result.sandbox?.enforced.processes === 'namespace';
   const running = await lookAt(result.background, isApart);
-  const exitCodeOf = await pipelineCodeOf(result, context);
-  return receiptWith(result, context, { ...running, exitCodeOf });
+  return receiptWith(result, context, { ...running, ...(await pipelinesOf(result, context)) });
 }
 
 function receiptWith(result: ReceiptSource, context: ReceiptContext, found: Findings): Receipt {
   const { pid, outcome, outOfMemory, durationMs, cpu, peakMemory, spill, notLowered } = result;
-  const { exitCodeOf, background } = found;
+  const { exitCodeOf, wentBy, background } = found;
   const kept = 'kept' in context ? context.kept : spill && keptBySpill(spill);
   const keptError = context.keptError ?? (spill?.error && describeSpillError(spill.error));
   const notKept = keptError === undefined ? [] : [`the output is not kept whole: ${keptError}`];
@@ -189,6 +204,8 @@ function receiptWith(result: ReceiptSource, context: ReceiptContext, found: Find
   if (peakMemory !== undefined) receipt.peakMemory = peakMemory;
   if (outOfMemory !== undefined) receipt.outOfMemory = outOfMemory;
   if (exitCodeOf !== undefined) receipt.exitCodeOf = exitCodeOf;
+  if (wentBy !== undefined) receipt.wentBy = wentBy;
+  if (saysBrokenPipe(result, context.text ?? result.command)) receipt.brokenPipe = true;
   if (kept !== undefined) receipt.kept = kept;
   if (result.sandbox !== undefined) receipt.sandbox = result.sandbox;
   if (result.limits !== undefined) receipt.limits = result.limits;
@@ -199,16 +216,20 @@ function receiptWith(result: ReceiptSource, context: ReceiptContext, found: Find
 /** A variable that may have set `pipefail` before the text begins. */
 const STEERED = /(?:^|\0)(?:BASH_ENV|SHELLOPTS)=/;
 
-async function pipelineCodeOf(
+async function pipelinesOf(
   { command, outcome }: ReceiptSource,
   { text = command, environment = '', hasPipefail = STEERED.test(environment) }: ReceiptContext,
-): Promise<PipelineCode | undefined> {
-  if (outcome.kind !== 'exited' || !mayHavePipelineCode(text)) return undefined;
-  if (hasPipefail) return undefined;
+): Promise<Pick<Findings, 'exitCodeOf' | 'wentBy'>> {
+  if (outcome.kind !== 'exited' || !mayHavePipelineCode(text)) return {};
+  if (hasPipefail) return {};
   // The explanation is optional: without the parser there is none.
   const parser = await loadShellParser().catch(() => undefined);
   const script = parser && parseShell(parser, text);
-  return script && findPipelineCode(parser, script, text, outcome.exitCode);
+  if (parser === undefined || script === undefined) return {};
+  const exitCodeOf = findPipelineCode(parser, script, text, outcome.exitCode);
+  if (exitCodeOf !== undefined && hiddenPrograms(exitCodeOf).length > 0) return { exitCodeOf };
+  const wentBy = findPipelineUse(parser, script, text);
+  return wentBy === undefined ? { exitCodeOf } : { exitCodeOf, wentBy };
 }
 
 /** The longest wait for the kernel's tables, in milliseconds. */

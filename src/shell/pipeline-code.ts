@@ -2,14 +2,15 @@ import type {
   Command,
   CommandNode,
   ParsedScript,
+  Pipeline,
   PipelineNode,
   Statement,
   SyntaxNode,
 } from 'unbash';
-import { firstBytes, visibleText } from '../support/text.js';
 import type { ShellParser } from './parser.js';
 import type { PipelineCode } from './reading.js';
-import { findProgram, programName } from './wrappers.js';
+import { readingOf } from './reads-to-end.js';
+import { nameOf } from './stage-names.js';
 
 /** Programs that pass their input on, changed or not, and report nothing about the program that wrote it. */
 const FILTERS: ReadonlySet<string> = new Set([
@@ -30,12 +31,6 @@ const READERS: ReadonlySet<string> = new Set([
   ...['lsof', 'ss', 'netstat', 'free', 'man', 'help', 'declare', 'set', 'true', ':'],
   ...['git log', 'git show', 'git diff', 'git status', 'git branch', 'git blame', 'git tag'],
   ...['git ls-files', 'git grep', 'git remote', 'git reflog', 'git config'],
-]);
-
-/** Programs with a subcommand as their first argument. */
-const WITH_SUBCOMMANDS: ReadonlySet<string> = new Set([
-  ...['git', 'npm', 'pnpm', 'yarn', 'bun', 'cargo', 'go', 'docker', 'kubectl', 'pip', 'uv'],
-  ...['poetry', 'dotnet', 'mvn', 'bazel', 'terraform', 'systemctl', 'make', 'npx', 'deno'],
 ]);
 
 /** Builtins that may end the script before the pipeline, or change what its exit code means. */
@@ -75,12 +70,19 @@ export function findPipelineCode(
   return code === undefined || goesOtherWays(parser, script) ? undefined : code;
 }
 
-/** Returns whether the shell itself, not a child of its, may leave the order of lines. */
-function goesOtherWays(parser: ShellParser, node: SyntaxNode): boolean {
-  if (node.type === 'Command' && steers(node)) return true;
+/**
+ * Returns whether the shell itself, not a child of its, runs one of these builtins, or text of which
+ * nothing is known. By default those by which it may leave the order of lines.
+ */
+export function goesOtherWays(
+  parser: ShellParser,
+  node: SyntaxNode,
+  builtins: ReadonlySet<string> = OTHER_WAYS,
+): boolean {
+  if (node.type === 'Command' && steers(node, builtins)) return true;
   let found = false;
   parser.forEachChild(node, (child) => {
-    found ||= !isOtherShell(child) && goesOtherWays(parser, child);
+    found ||= !isOtherShell(child) && goesOtherWays(parser, child, builtins);
   });
   return found;
 }
@@ -91,11 +93,11 @@ function isOtherShell(node: SyntaxNode): boolean {
   return node.type === 'Subshell' || node.type === 'Word';
 }
 
-function steers({ name, args }: Command): boolean {
+function steers({ name, args }: Command, builtins: ReadonlySet<string>): boolean {
   const program = name?.value ?? '';
   const [file] = args;
   if (SOURCE.has(program)) return file?.type !== 'Word' || !HARMLESS_FILE.test(file.value);
-  return OTHER_WAYS.has(program);
+  return builtins.has(program);
 }
 
 function inStatements(statements: readonly Statement[], code: number): PipelineCode | undefined {
@@ -110,13 +112,31 @@ function inStatements(statements: readonly Statement[], code: number): PipelineC
 }
 
 function inPipeline(node: PipelineNode, code: number): PipelineCode | undefined {
-  if (node.type !== 'Pipeline') return inCommand(node, code);
-  if (node.prefixes.some(({ type }) => type !== 'Time')) return undefined;
+  return node.type === 'Pipeline' ? filteredCode(node) : inCommand(node, code);
+}
+
+/**
+ * Describes the exit code of a pipeline whose last program is a filter; undefined for another one.
+ *
+ * @param mayNegate Whether a `!` before it makes no difference to the caller.
+ */
+export function filteredCode(node: Pipeline, mayNegate = false): PipelineCode | undefined {
+  const isOther = (type: string) => type !== 'Time' && !(mayNegate && type === 'Negation');
+  if (node.prefixes.some(({ type }) => isOther(type))) return undefined;
   const last = node.commands.at(-1);
   if (last?.type !== 'Command') return undefined;
   const program = nameOf(last);
   if (!FILTERS.has(program)) return undefined;
-  return { program, before: node.commands.slice(0, -1).map(nameOf) };
+  const before = node.commands.slice(0, -1).map(nameOf);
+  const remedy = remedyFor(node, before);
+  return { program, before, ...(remedy && { remedy }) };
+}
+
+function remedyFor(node: Pipeline, before: readonly string[]): PipelineCode['remedy'] {
+  const first = before.findIndex((program) => !READERS.has(program));
+  const readings = node.commands.slice(first + 1).map(readingOf);
+  if (readings.includes('part')) return 'file';
+  return readings.includes('verdict') ? 'PIPESTATUS' : undefined;
 }
 
 /** A group's exit code is that of its last command. */
@@ -130,40 +150,6 @@ function inCommand(node: CommandNode, code: number): PipelineCode | undefined {
     default:
       return undefined;
   }
-}
-
-/** The name of a stage, without its arguments: `pytest`, `npm test`, `./run`, `while`. */
-function nameOf(node: CommandNode): string {
-  switch (node.type) {
-    case 'Command':
-      return programOf(node);
-    case 'Redirected':
-      return nameOf(node.command);
-    case 'Subshell':
-    case 'BraceGroup':
-      return nameOfLast(node.body.commands);
-    default:
-      return `the ${node.type.toLowerCase()}`;
-  }
-}
-
-function nameOfLast(statements: readonly Statement[]): string {
-  const last = statements.at(-1)?.command;
-  const node = last?.type === 'AndOr' ? last.commands.at(-1) : last;
-  const command = node?.type === 'Pipeline' ? node.commands.at(-1) : node;
-  return command === undefined ? 'the group' : nameOf(command);
-}
-
-const SHOWN_BYTES = 40;
-
-function programOf({ name, args }: Command): string {
-  const words = name === undefined ? [] : [name, ...args];
-  const values = words.map((word) => (word.type === 'Word' ? word.value : word.text));
-  const [word = 'the assignment', next] = values.slice(findProgram(values) ?? 0);
-  const program = programName(word);
-  const isWhole =
-    next !== undefined && WITH_SUBCOMMANDS.has(program) && /^[a-z][\w:-]*$/.test(next);
-  return visibleText(firstBytes(isWhole ? `${program} ${next}` : program, SHOWN_BYTES));
 }
 
 /** The programs with relevant exit codes, which the pipeline's exit code hides. */

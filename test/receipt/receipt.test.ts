@@ -25,6 +25,8 @@ const FIELDS: Readonly<Record<keyof Receipt, true>> = {
   cpu: true,
   peakMemory: true,
   exitCodeOf: true,
+  wentBy: true,
+  brokenPipe: true,
   background: true,
   streams: true,
   kept: true,
