@@ -76,6 +76,10 @@ export {
   type InterceptorNeeds,
   type InterceptorRule,
 } from './contracts/workspace/input/intercept-rules.js';
+export type {
+  InterceptorTools,
+  ToolAbilities,
+} from './contracts/workspace/input/intercept-tools.js';
 export type { WorkspaceInput } from './contracts/workspace/input/schema.js';
 export type { ShellSnapshotOptions } from './contracts/workspace/input/shell-setup.js';
 export type { TimeoutLimits, WorkspaceOptions } from './contracts/workspace/options.js';
@@ -163,7 +167,7 @@ export type {
   SandboxPolicy,
 } from './sandbox/policy.js';
 export type { SandboxSecret } from './sandbox/secrets/secret.js';
-export type { PipelineCode, PipelineUse } from './shell/reading.js';
+export type { PipelineCode, PipelineUse, ToolAbility } from './shell/reading.js';
 export { InputError } from './support/errors.js';
 export type { Logger } from './support/logger.js';
 export { shellQuote } from './support/quote.js';

@@ -1,9 +1,9 @@
 import type { CommandNode, Redirection } from 'unbash';
-import { maskedWord } from './text.js';
+import { maskedWord, maskedWords } from './text.js';
 import { programName } from './wrappers.js';
 
-/** The destination of a stage's output: the caller, a file, or something else. */
-export type StageOutput = 'shown' | 'file' | 'elsewhere';
+/** The destination of a stage's output: the caller, a file or its end, or something else. */
+export type StageOutput = 'shown' | 'file' | 'append' | 'elsewhere';
 
 /** Programs that show their input, or a part of it. */
 const VIEWERS: ReadonlySet<string> = new Set([
@@ -33,28 +33,29 @@ function outputOf(redirection: Redirection): StageOutput | undefined {
   if (operator === '>&' && /^\d+$/.test(target.value)) return 'shown';
   if (operator === '>&' && target.value === '-') return 'elsewhere';
   if (/^\/dev\/std(?:out|err)$/.test(target.value)) return 'shown';
-  return isFileName(maskedWord(target)) ? 'file' : 'elsewhere';
+  if (!isFileName(maskedWord(target))) return 'elsewhere';
+  return operator.endsWith('>>') ? 'append' : 'file';
 }
 
 /** Returns where output goes that is piped into `stages`. */
 export function pipedOutput(stages: readonly CommandNode[], end: StageOutput): StageOutput {
   for (const stage of stages) {
     if (stage.type !== 'Command' || stage.name === undefined) return 'elsewhere';
-    const [first = '', ...words] = [stage.name, ...stage.args].map((word) =>
-      word.type === 'Word' ? maskedWord(word) : word.text,
-    );
+    const [first = '', ...words] = maskedWords(stage);
     const name = programName(first);
     // `sudo tee` does not count: it writes files that a tool for files may not write.
-    if (name === 'tee') return writesByTee(words) ? 'file' : 'elsewhere';
+    if (name === 'tee') return teeOutput(words);
     if (!VIEWERS.has(name)) return 'elsewhere';
     if ((redirectedOutput(stage.redirects) ?? 'shown') !== 'shown') return 'elsewhere';
   }
   return end;
 }
 
-/** Returns whether `tee` with these arguments writes a file. */
-export function writesByTee(words: readonly string[]): boolean {
-  return words.some((word) => !word.startsWith('-') && isFileName(word));
+/** Returns where `tee` with these arguments writes, besides its output. */
+export function teeOutput(words: readonly string[]): StageOutput {
+  const writes = words.some((word) => !word.startsWith('-') && isFileName(word));
+  if (!writes) return 'elsewhere';
+  return words.some((word) => /^-(?:[ip]*a|-append)/.test(word)) ? 'append' : 'file';
 }
 
 function isFileName(masked: string): boolean {

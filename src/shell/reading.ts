@@ -27,3 +27,10 @@ export interface PipelineUse extends PipelineCode {
  * commands.
  */
 export type Computed = 'nothing' | 'variables' | 'commands';
+
+/**
+ * What a command asks of a tool that is to do its work, beyond whole text files of the user's: to `append`; to
+ * show or write `bytes` that are no text; to take patterns for names of files (`globs`), further `options`,
+ * such as those of grep, or internal `urls`; to show a part by `lines`; to have the rights of `root`.
+ */
+export type ToolAbility = 'append' | 'bytes' | 'globs' | 'lines' | 'options' | 'root' | 'urls';

@@ -1,4 +1,4 @@
-import type { Redirection, Word, WordPart } from 'unbash';
+import type { Command, Redirection, Word, WordPart } from 'unbash';
 import type { Computed } from './reading.js';
 
 /**
@@ -8,6 +8,12 @@ import type { Computed } from './reading.js';
 export function maskedWord(word: Word): string {
   if (word.parts === undefined) return maskEscapes(word.text);
   return word.parts.map(maskedPart).join('');
+}
+
+/** Returns the words of a command as rules see them, the program first. */
+export function maskedWords({ name, args }: Command): readonly string[] {
+  const words = name === undefined ? args : [name, ...args];
+  return words.map((word) => (word.type === 'Word' ? maskedWord(word) : word.text));
 }
 
 /**

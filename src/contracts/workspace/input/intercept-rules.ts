@@ -3,10 +3,10 @@ import type { Computed } from '../../../shell/reading.js';
 /** Conditions of a rule on the shell syntax of a command, besides its text. */
 export interface InterceptorNeeds {
   /**
-   * Destination of the output: `shown` to the model, also through `head`, `grep` and the like; or a `file`,
-   * by redirection or `tee`. Default: any.
+   * Destination of the output: `shown` to the model, also through `head`, `grep` and the like; a `file`, by
+   * redirection or `tee`; or its end, which only `append` is. Default: any.
    */
-  readonly output?: 'shown' | 'file' | undefined;
+  readonly output?: 'shown' | 'file' | 'append' | undefined;
   /** The most that the shell may have to expand in the words. Default: `commands`. */
   readonly computed?: Computed | undefined;
 }
@@ -21,9 +21,9 @@ export interface InterceptorRule {
   readonly pattern: string;
   /** Flags of the expression. Default: none. */
   readonly flags?: string | undefined;
-  /** Name of the tool: the rule applies only while the runtime has it. */
+  /** Name of the tool: the rule applies only while the runtime has it, and to what it can do. */
   readonly tool: string;
-  /** Message for the model: what to use instead. */
+  /** Message for the model: what to use instead. Each word of it must work when it is followed. */
   readonly message: string;
   /** Further conditions on the shell syntax. Absent: none. */
   readonly needs?: InterceptorNeeds | undefined;
@@ -32,6 +32,8 @@ export interface InterceptorRule {
 // An operand that is a file: not an option, a redirection or a device.
 const FILE = String.raw`\s+(?![-+]|\d*[<>&]|/(?:dev|proc|sys)/)\S`;
 const NO_INLINE_INPUT = '(?!.*<<)';
+// Answers advise commands that read artifacts.
+const NO_ARTIFACT = '(?!.*artifact://)';
 const OPTIONS = String.raw`(?:\s+-\S+)*`;
 // `-n 5` and `-c 5`: a number is not a file.
 const COUNTING_OPTIONS = String.raw`(?:\s+(?:-[nc]\s+\S+|-(?![nc]\s)\S+))*`;
@@ -45,6 +47,7 @@ const BEYOND_NAMES =
   '--(?:exec|exec-batch|print0|size|changed-within|changed-before|owner|list-details))';
 const BY_NAME =
   '(?:-(?:i?name|i?path|i?wholename|i?regex|type|t|g|e)|--(?:type|glob|extension|regex))';
+const WRITING = String.raw`^(?:(?:echo|printf)(?:\s|$)|(?:cat|tee)\s(?:.*\s)?\d*<<)`;
 
 /**
  * The default rules. They are advice that leads a model to a better tool, not a boundary: `$(printf cat)
@@ -54,9 +57,9 @@ export const DEFAULT_INTERCEPTOR_RULES: readonly InterceptorRule[] = [
   {
     tool: 'read',
     pattern:
-      `^(?:(?:cat|less|more)${NO_INLINE_INPUT}${OPTIONS}|` +
+      `^${NO_ARTIFACT}(?:(?:cat|less|more)${NO_INLINE_INPUT}${OPTIONS}|` +
       String.raw`(?:head|tail(?!.*\s${FOLLOWS}))${NO_INLINE_INPUT}${COUNTING_OPTIONS})${FILE}`,
-    message: 'Use the `read` tool to look at files; it can read a part of one, too.',
+    message: 'Use the `read` tool to look at files.',
     needs: { output: 'shown', computed: 'variables' },
   },
   {
@@ -78,16 +81,24 @@ export const DEFAULT_INTERCEPTOR_RULES: readonly InterceptorRule[] = [
   {
     tool: 'edit',
     pattern:
-      String.raw`^(?:sed(?=.*\s(?:-[nErsuz]*i|--in-place))|` +
+      // With a suffix there is a copy of the file as it was, which no tool makes.
+      String.raw`^(?:sed(?=.*\s(?:-[nErsuz]*i|--in-place)(?:\s|$))|` +
       // Only perl's own options: the `-i` of `perl script.pl -i` belongs to the script.
-      String.raw`perl(?:\s+-(?:\S*[eE]\s+\S+|(?!\S*[eE]\s)\S+))*?\s+-[0-9acflnpsStTuUwWX]*i|` +
+      String.raw`perl(?:\s+-(?:\S*[eE]\s+\S+|(?!\S*[eE]\s)\S+))*?` +
+      String.raw`\s+-[0-9acflnpsStTuUwWX]*i[nple]*(?:\s|$)|` +
       String.raw`g?awk(?=.*\s(?:-i\s*|--include[\s=])inplace(?:\s|$)))`,
     message: 'Use the `edit` tool to change files in place.',
     needs: { computed: 'variables' },
   },
   {
     tool: 'write',
-    pattern: String.raw`^(?:(?:echo|printf)(?:\s|$)|(?:cat|tee)\s(?:.*\s)?\d*<<)`,
+    pattern: WRITING,
+    message: 'Use the `write` tool to append to files; the content needs no quoting there.',
+    needs: { output: 'append', computed: 'nothing' },
+  },
+  {
+    tool: 'write',
+    pattern: WRITING,
     message: 'Use the `write` tool to write files; the content needs no quoting there.',
     needs: { output: 'file', computed: 'nothing' },
   },

@@ -13,13 +13,17 @@ import {
   type InterceptorNeeds,
   type InterceptorRule,
 } from './intercept-rules.js';
+import { canDo, type InterceptorTools, type KnownTools, readTools } from './intercept-tools.js';
 
 /** Options of the interceptor: rules that block commands for which there is a better tool. */
 export interface InterceptorOptions {
   /** Whether the interceptor is on. Default: false. */
   readonly enabled?: boolean | undefined;
-  /** Names of the runtime's tools; a function if they may change. */
-  readonly tools: readonly string[] | (() => readonly string[]);
+  /**
+   * The runtime's tools: their names, or what each can do by its name, as `{ write: { append: true } }`; a
+   * function if they may change. A command that asks for more than a tool can passes.
+   */
+  readonly tools: InterceptorTools | (() => InterceptorTools);
   /** The rules. Default: `DEFAULT_INTERCEPTOR_RULES`. */
   readonly rules?: readonly InterceptorRule[] | undefined;
 }
@@ -57,27 +61,23 @@ export function createInterceptor(
   checkSwitch('interceptor.enabled', options.enabled);
   if (options.enabled !== true) return undefined;
   const { tools } = options;
-  if (!Array.isArray(tools) && typeof tools !== 'function') {
-    throw new InputError(
-      `interceptor.tools: expected an array or a function, got ${showValue(tools)}`,
-    );
-  }
+  const fixed = typeof tools === 'function' ? undefined : readTools(tools);
   if (!isMissing(options.rules) && !Array.isArray(options.rules)) {
     throw new InputError(`interceptor.rules: expected an array, got ${showValue(options.rules)}`);
   }
   options.rules?.forEach(checkRule);
   const rules = compileRules(options.rules ?? DEFAULT_INTERCEPTOR_RULES, warn);
-  if (typeof tools === 'function' || rules.some(({ rule }) => tools.includes(rule.tool))) {
+  if (fixed === undefined || rules.some(({ rule }) => fixed.has(rule.tool))) {
     preloadShellParser();
   }
   const told = once((why) => warn(`interceptor: commands are not checked, tools: ${why}`));
   return async (...commands) => {
-    const names = namesOf(tools, told);
-    const live = rules.filter(({ rule }) => names.includes(rule.tool));
+    const known = fixed ?? toolsOfNow(tools, told);
+    const live = rules.filter(({ rule }) => known.has(rule.tool));
     if (live.length === 0) return undefined;
     const parser = await loadShellParser();
     const stages = [...new Set(commands)].flatMap((command) => stagesOf(parser, command));
-    return live.find((each) => stages.some((stage) => applies(each, stage)))?.rule;
+    return live.find((each) => stages.some((stage) => applies(each, stage, known)))?.rule;
   };
 }
 
@@ -89,20 +89,15 @@ function checkRule(rule: InterceptorRule, index: number): void {
 }
 
 /** Returns the present tools. When the function fails, all commands pass. */
-function namesOf(
-  tools: InterceptorOptions['tools'],
-  warn: (why: string) => void,
-): readonly string[] {
-  if (typeof tools !== 'function') return tools;
+function toolsOfNow(tools: InterceptorOptions['tools'], warn: (why: string) => void): KnownTools {
   try {
-    const names: unknown = tools();
-    if (Array.isArray(names)) return names;
-    disregard(names);
-    warn(`expected an array of names, got ${showValue(names)}`);
+    const given = typeof tools === 'function' ? tools() : tools;
+    disregard(given);
+    return readTools(given);
   } catch (error) {
     warn(messageOf(error));
   }
-  return [];
+  return new Map();
 }
 
 function once(warn: (message: string) => void): (message: string) => void {
@@ -146,10 +141,20 @@ function compileRules(
   });
 }
 
-function applies({ rule: { needs }, expression }: CompiledRule, stage: Stage): boolean {
-  if (needs?.output !== undefined && needs.output !== stage.output) return false;
+function applies(
+  { rule: { tool, needs }, expression }: CompiledRule,
+  stage: Stage,
+  known: KnownTools,
+): boolean {
+  if (needs?.output !== undefined && !goesTo(stage, needs.output)) return false;
   if (needs?.computed !== undefined && RANK[stage.computed] > RANK[needs.computed]) return false;
+  if (!canDo(known.get(tool) ?? {}, stage.asks)) return false;
   return stage.texts.some((text) => expression.test(text));
+}
+
+/** The end of a file is in a file. */
+function goesTo({ output }: Stage, asked: InterceptorNeeds['output']): boolean {
+  return output === asked || (output === 'append' && asked === 'file');
 }
 
 const RANK: Readonly<Record<Computed, number>> = { nothing: 0, variables: 1, commands: 2 };

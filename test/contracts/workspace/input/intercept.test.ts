@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createInterceptor } from '../../../../src/contracts/workspace/input/intercept.js';
 import { DEFAULT_INTERCEPTOR_RULES } from '../../../../src/contracts/workspace/input/intercept-rules.js';
+import type { ToolAbilities } from '../../../../src/contracts/workspace/input/intercept-tools.js';
 
 const allTools = ['read', 'search', 'find', 'edit', 'write'];
 
@@ -10,8 +11,16 @@ function failOnWarning(message: string): never {
 
 const interceptor = createInterceptor({ enabled: true, tools: allTools }, failOnWarning);
 
-async function toolFor(command: string): Promise<string | undefined> {
-  return (await interceptor?.(command))?.tool;
+const everything: Required<ToolAbilities> = {
+  ...{ append: true, bytes: true, globs: true, lines: true, options: true, root: true, urls: true },
+};
+const able = createInterceptor(
+  { enabled: true, tools: Object.fromEntries(allTools.map((tool) => [tool, everything])) },
+  failOnWarning,
+);
+
+async function toolFor(command: string, of = interceptor): Promise<string | undefined> {
+  return (await of?.(command))?.tool;
 }
 
 const blocked: Record<string, readonly string[]> = {
@@ -21,12 +30,7 @@ const blocked: Record<string, readonly string[]> = {
     ...['git status && cat x', 'cat a; echo done', 'ls\ncat x', 'true || cat x', 'cat x &'],
     ...['cd a && cat x', 'cd $X && cat x', '(cat x)', '{ cat x; }', '! cat x', 'time cat x'],
     ...['if [ -f x ]; then cat x; fi', 'case $x in a) cat x;; esac'],
-    ...[
-      '/bin/cat x',
-      '/usr/bin/cat x | /usr/bin/head -5',
-      '/usr/local/bin/cat x',
-      'sudo /bin/cat x',
-    ],
+    ...['/bin/cat x', '/usr/bin/cat x | /usr/bin/head -5', '/usr/local/bin/cat x'],
   ],
   search: [
     '/usr/bin/grep foo src',
@@ -38,19 +42,14 @@ const blocked: Record<string, readonly string[]> = {
   ],
   find: ['find . -name "*.ts"', 'find . -type f | head', 'fd -t f', 'fd -e ts', 'locate --regex x'],
   edit: [
-    ...["sed -i 's/a/b/' f", 'sed -i.bak s/a/b/ f', 'sed -Ei s/a/b/ f', 'sed --in-place s/a/b/ f'],
-    ...["perl -pi -e 's/a/b/' f", "perl -i -pe 's/a/b/' f", "perl -0pi.bak -e 's/a/b/' f"],
+    ...["sed -i 's/a/b/' f", 'sed -Ei s/a/b/ f', 'sed --in-place s/a/b/ f'],
+    ...["perl -pi -e 's/a/b/' f", "perl -i -pe 's/a/b/' f", "perl -0pi -e 's/a/b/' f"],
     ...["awk -i inplace '{print}' f", "gawk -i inplace '{print}' f"],
   ],
   write: [
-    ...['echo x > f', 'echo x >>f', 'echo "a b" >| f', 'echo x &> f', 'echo x 1>f', '>f echo x'],
-    ...[
-      "printf 'a\\n' > 'f g'",
-      'echo x | tee f',
-      'echo x | tee -a f',
-      'echo x | tee f >/dev/null',
-    ],
-    ...['cat > f <<EOF\nhi\nEOF', "cat <<'EOF' >> f\n$hi\nEOF", 'cat <<EOF | tee f\nhi\nEOF'],
+    ...['echo x > f', 'echo "a b" >| f', 'echo x &> f', 'echo x 1>f', '>f echo x'],
+    ...["printf 'a\\n' > 'f g'", 'echo x | tee f', 'echo x | tee f >/dev/null'],
+    ...['cat > f <<EOF\nhi\nEOF', "cat <<'EOF' > f\n$hi\nEOF", 'cat <<EOF | tee f\nhi\nEOF'],
     ...['tee f <<EOF\nhi\nEOF', 'cat <<<hi >f'],
     ...['/bin/echo x > f', 'echo x | /usr/bin/tee f', '/usr/bin/tee f <<EOF\nhi\nEOF'],
   ],
@@ -102,6 +101,7 @@ const passing: Record<string, readonly string[]> = {
       'cat /dev/null',
       'cat /proc/cpuinfo',
     ],
+    ...['sed -i.bak s/a/b/ f', "perl -0pi.bak -e 's/a/b/' f", 'sed --in-place=.old s/a/b/ f'],
     ...['echo "$(date)" > f', 'echo $X > f', 'cat > f <<EOF\n$X\nEOF', 'echo x | sudo tee /etc/f'],
   ],
   'what other syntax works with': [
@@ -172,7 +172,7 @@ describe('what stands before a program', () => {
     ],
   ];
   test.each(prefixes)('%j is stepped over', async (prefix) => {
-    expect(await toolFor(`${prefix} cat x`)).toBe('read');
+    expect(await toolFor(`${prefix} cat x`, able)).toBe('read');
     expect(await toolFor(`${prefix} git grep x`)).toBeUndefined();
   });
 
@@ -185,8 +185,8 @@ describe('what stands before a program', () => {
 });
 
 describe('rules', () => {
-  test('there are five by default, one a tool', () => {
-    expect(DEFAULT_INTERCEPTOR_RULES.map(({ tool }) => tool)).toEqual(allTools);
+  test('there is one a tool by default, and one for what is appended', () => {
+    expect(DEFAULT_INTERCEPTOR_RULES.map(({ tool }) => tool)).toEqual([...allTools, 'write']);
   });
 
   test('a rule is live only while its tool is there', async () => {

@@ -94,6 +94,18 @@ test('a rule that cannot be used is reported to the logger, once, even if that t
 test('options that make no sense are refused', () => {
   // @ts-expect-error: tools are missing.
   expect(() => makeTool({ interceptor: { enabled: true } })).toThrow(
-    'interceptor.tools: expected an array or a function, got nothing',
+    'interceptor.tools: expected an array, an object or a function, got nothing',
+  );
+  // @ts-expect-error: a tool is no number.
+  expect(() => makeTool({ interceptor: { enabled: true, tools: { read: 5 } } })).toThrow(
+    'interceptor.tools.read: expected an object, got 5',
+  );
+  const misspelt = { write: { appends: true } } as object as { write: true };
+  expect(() => makeTool({ interceptor: { enabled: true, tools: misspelt } })).toThrow(
+    'interceptor.tools.write.appends: not known here, did you mean append?',
+  );
+  const odd = { read: { urls: 'yes' } } as object as { read: true };
+  expect(() => makeTool({ interceptor: { enabled: true, tools: odd } })).toThrow(
+    'interceptor.tools.read.urls: expected true or false, got "yes"',
   );
 });

@@ -109,7 +109,8 @@ test('without resolvers there are errors for the schemes that cannot be anything
 
 test('the interceptor sees URLs, not paths', async () => {
   const rules = [{ pattern: '^cat local://plan$', tool: 'read', message: 'No.' }];
-  const tool = makeTool({ interceptor: { enabled: true, tools: ['read'], rules } });
+  const tools = { read: { urls: true } };
+  const tool = makeTool({ interceptor: { enabled: true, tools, rules } });
   expect(await failureOf(tool.execute({ command: 'cat local://plan' }))).toMatchObject({
     kind: 'blocked',
     message: 'Blocked: No.\n\nOriginal command: cat local://plan',
