@@ -58,7 +58,7 @@ export const OPTIONS = {
     default: '5000',
     unit: 'ms',
     becomes: ['graceMs'],
-    says: 'the time from SIGTERM to SIGKILL',
+    says: 'the time from SIGTERM to SIGKILL; meanwhile the last program of a pipeline (`make \\| tail`) sees end of file, and prints what it has',
   },
   signal: {
     check(value) {

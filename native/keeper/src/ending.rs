@@ -3,22 +3,37 @@
 //! Children of this process are signalled by process id, which is not reused before they are reaped.
 //! Children of a member that dies become children of this process. All descendants are signalled, so that
 //! they end at the same time, but nothing depends on that.
+//!
+//! A pipeline ends from the left: its readers get no SIGTERM at first, but end of file.
+
+mod readers;
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use crate::members::{LiveMember, Members, kill};
+use crate::members::{LiveMember, MemberName, Members, kill};
 use crate::proc;
+use readers::{ReaderStep, Readers};
 
 /// The ending of a command.
 #[derive(Debug)]
 pub struct Ending {
+    grace: Duration,
     grace_over: Instant,
     forced: Option<Instant>,
+    /// Whether some member was sent SIGKILL within the grace.
+    killed_one: bool,
+    /// Members that are spared at first.
+    readers: Readers,
     /// Members that have been sent SIGTERM individually.
-    terminated: HashSet<Name>,
+    terminated: HashSet<MemberName>,
     /// The leader's process group, which was sent SIGTERM as a whole.
     group: Option<i32>,
+    /// The leader's process group, whose members are signalled individually.
+    parted: Option<i32>,
+    /// The leader, while it is stopped: the end of a terminal's session leader ends all that is in the
+    /// foreground there, readers too.
+    held: Option<i32>,
     /// The number of scans for members to send SIGTERM to.
     scans: u32,
     /// The time of the first scan, in clock ticks since boot.
@@ -38,8 +53,6 @@ pub enum Effort {
     GivenUp,
 }
 
-type Name = (i32, u64);
-
 const FIRST: Duration = Duration::from_millis(1);
 const LAST: Duration = Duration::from_millis(50);
 /// The number of scans, which take some hundred milliseconds: by then no member is between two parents.
@@ -51,10 +64,15 @@ impl Ending {
     /// Begins at once.
     pub fn new(grace: Duration, now: Instant) -> Self {
         Ending {
+            grace,
             grace_over: later(now, grace),
             forced: grace.is_zero().then_some(now),
+            killed_one: false,
+            readers: Readers::default(),
             terminated: HashSet::new(),
             group: None,
+            parted: None,
+            held: None,
             scans: 0,
             first_scan: 0,
             kill_sent: false,
@@ -65,18 +83,24 @@ impl Ending {
 
     /// Sets another grace from now on, unless the grace is over.
     pub fn set_grace(&mut self, grace: Duration, now: Instant) {
+        self.grace = grace;
         self.grace_over = later(now, grace);
+        self.readers.schedule(grace, self.grace_over);
         self.next = self.next.min(self.grace_over).min(later(now, FIRST));
     }
 
     /// Returns whether SIGKILL was needed.
     pub fn is_forced(&self) -> bool {
-        self.forced.is_some()
+        self.forced.is_some() || self.killed_one
     }
 
     /// Returns when [`Ending::act`] is due.
     pub fn due(&self) -> Instant {
-        if self.forced.is_some() { self.next } else { self.next.min(self.grace_over) }
+        if self.forced.is_some() {
+            return self.next;
+        }
+        let next = self.next.min(self.grace_over);
+        self.readers.due().map_or(next, |due| due.min(next))
     }
 
     /// Takes note that a member has ended, whose children may have become ours.
@@ -100,7 +124,10 @@ impl Ending {
             self.interval = FIRST;
         }
         match self.forced {
-            None => self.send_sigterm(members, leader),
+            None => {
+                self.send_sigterm(members, leader);
+                self.end_readers(members, now);
+            }
             Some(since) if now.duration_since(since) >= UNKILLABLE => return Effort::GivenUp,
             Some(_) => self.send_sigkill(members, leader),
         }
@@ -121,19 +148,79 @@ impl Ending {
         let all = members.all();
         if self.scans == 1 {
             self.first_scan = proc::ticks();
+            self.readers = Readers::find(&all, self.grace, self.grace_over);
         }
-        if let (Some(leader), 1) = (leader, self.scans) {
-            self.group = Some(leader);
-            kill(-leader, libc::SIGTERM);
-            // A stopped process acts on SIGTERM only once it continues.
-            kill(-leader, libc::SIGCONT);
-        }
-        for member in all.iter().filter(|member| self.group != Some(member.group)) {
-            let was_there = self.scans <= 2 || (1..=self.first_scan).contains(&member.started);
-            if was_there && self.terminated.insert(name(member)) {
-                member.signal(libc::SIGTERM);
-                member.signal(libc::SIGCONT);
+        match leader {
+            Some(leader) if self.scans == 1 && self.readers.is_empty() => {
+                self.group = Some(leader);
+                kill(-leader, libc::SIGTERM);
+                // A stopped process acts on SIGTERM only once it continues.
+                kill(-leader, libc::SIGCONT);
             }
+            _ if self.scans == 1 => self.parted = leader,
+            _ => {}
+        }
+        // Parents come before their children: a shell must not go on when a program of it has ended.
+        for member in all.iter().filter(|member| self.group != Some(member.group)) {
+            if self.readers.contains(&member.name()) {
+                if self.scans == 1 {
+                    member.signal(libc::SIGCONT);
+                }
+            } else if self.was_there(member, &all) && self.terminated.insert(member.name()) {
+                if self.parted == Some(member.pid) && member.terminal {
+                    self.held = Some(member.pid);
+                    member.signal(libc::SIGSTOP);
+                } else {
+                    member.signal(libc::SIGTERM);
+                    member.signal(libc::SIGCONT);
+                }
+            }
+        }
+    }
+
+    /// Returns whether a member was there at the first scan, or was started by one that had not had its
+    /// signal yet.
+    fn was_there(&self, member: &LiveMember, all: &[LiveMember]) -> bool {
+        let is_old = (1..=self.first_scan).contains(&member.started);
+        // Most of a command is in the leader's group, where a process may be started by a cleanup at once.
+        let is_cleanup = self.scans > 1
+            && Some(member.group) == self.parted
+            && all.iter().any(|parent| {
+                parent.pid == member.parent && self.terminated.contains(&parent.name())
+            });
+        (self.scans <= 2 || is_old) && !is_cleanup
+    }
+
+    /// Ends readers of pipelines, and what keeps them from their end of file, while the grace lasts.
+    fn end_readers(&mut self, members: &Members, now: Instant) {
+        let step = self.readers.take_step(now);
+        if step.is_none() && self.held.is_none() {
+            return;
+        }
+        let all = members.all();
+        if step == Some(ReaderStep::KillMiddle) || !self.readers.are_left(&all) {
+            self.release(&all);
+        }
+        if let Some(step) = step {
+            for member in self.readers.concerned(step, &all) {
+                if step == ReaderStep::AskReaders {
+                    if self.terminated.insert(member.name()) {
+                        member.signal(libc::SIGTERM);
+                    }
+                } else {
+                    self.killed_one = true;
+                    member.signal(libc::SIGKILL);
+                }
+            }
+        }
+    }
+
+    /// Sends SIGTERM to a leader that was stopped. Not before: had it not stopped yet, it would end first.
+    fn release(&mut self, all: &[LiveMember]) {
+        let Some(held) = self.held.take() else { return };
+        for leader in all.iter().filter(|member| member.pid == held && member.own) {
+            leader.signal(libc::SIGTERM);
+            leader.signal(libc::SIGCONT);
         }
     }
 
@@ -156,10 +243,6 @@ fn kill_all(children: &[i32]) {
     for pid in children {
         kill(*pid, libc::SIGKILL);
     }
-}
-
-fn name(member: &LiveMember) -> Name {
-    (member.pid, member.started)
 }
 
 /// Adds a time, of at most a year, so that an unlimited grace does not overflow.

@@ -23,6 +23,7 @@ mod outside;
 mod proc;
 mod quota;
 mod sandbox;
+mod sight;
 mod signals;
 mod wait;
 

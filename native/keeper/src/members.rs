@@ -9,6 +9,8 @@ use crate::{proc, wait};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveMember {
     pub pid: i32,
+    /// The parent; 0: not known, or not a member.
+    pub parent: i32,
     /// 0: not known.
     pub group: i32,
     /// The start time in clock ticks since boot. 0: the process is not shown, and known by its number
@@ -18,9 +20,16 @@ pub struct LiveMember {
     pub own: bool,
     /// Whether it is running at the moment, for example executing another program.
     pub busy: bool,
+    /// Whether it was stopped by a signal.
+    pub stopped: bool,
+    /// Whether it has a controlling terminal.
+    pub terminal: bool,
     /// Whether it has children of its own.
     pub has_children: bool,
 }
+
+/// Process id and start time, which tell a member from any other process.
+pub type MemberName = (i32, u64);
 
 /// A way to find members. Processes that a kernel or a container hides are found in other ways than
 /// through `/proc`.
@@ -119,10 +128,13 @@ impl Members {
             if stat.is_alive() {
                 found.push(LiveMember {
                     pid,
+                    parent: parent.unwrap_or(0),
                     group: stat.group,
                     started: stat.started,
                     own: parent.is_none(),
                     busy: matches!(stat.state, b'R' | b'D'),
+                    stopped: stat.state == b'T',
+                    terminal: stat.terminal,
                     has_children: !children.is_empty(),
                 });
             }
@@ -135,7 +147,17 @@ impl Members {
 fn unseen(pid: i32) -> LiveMember {
     // SAFETY: takes a number.
     let group = unsafe { libc::getpgid(pid) }.max(0);
-    LiveMember { pid, group, started: 0, own: true, busy: false, has_children: false }
+    LiveMember {
+        pid,
+        parent: 0,
+        group,
+        started: 0,
+        own: true,
+        busy: false,
+        stopped: false,
+        terminal: false,
+        has_children: false,
+    }
 }
 
 /// Returns the children of a process. `table`: children by parent, filled where this kernel does not list
@@ -161,6 +183,10 @@ fn children_of(stat: &proc::Stat, table: &mut Option<HashMap<i32, Vec<i32>>>) ->
 }
 
 impl LiveMember {
+    pub fn name(&self) -> MemberName {
+        (self.pid, self.started)
+    }
+
     /// Signals the member, and never another process with a reused number.
     pub fn signal(&self, signal: i32) {
         if self.own && wait::is_own(self.pid) {

@@ -12,6 +12,8 @@ pub struct Stat {
     pub pid: i32,
     pub parent: i32,
     pub group: i32,
+    /// Whether it has a controlling terminal.
+    pub terminal: bool,
     /// `R`, `S`, `Z`, ...
     pub state: u8,
     /// Whether the process is exiting; its arguments are gone already.
@@ -87,12 +89,14 @@ fn parse_stat(pid: i32, line: &[u8]) -> Option<Stat> {
     let state = *fields.next()?.as_bytes().first()?;
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
-    // From field 6 on: the flags are field 9, the threads field 20, and the start time is field 22.
-    let flags: u64 = fields.nth(3)?.parse().ok()?;
+    // From field 6 on: the terminal is field 7, the flags are field 9, the threads field 20, and the start
+    // time is field 22.
+    let terminal = fields.nth(1)? != "0";
+    let flags: u64 = fields.nth(1)?.parse().ok()?;
     let threads = fields.nth(10)?.parse().ok()?;
     let started = fields.nth(1)?.parse().ok()?;
     let exiting = flags & PF_EXITING != 0;
-    Some(Stat { pid, parent, group, state, exiting, threads, started })
+    Some(Stat { pid, parent, group, terminal, state, exiting, threads, started })
 }
 
 /// Returns the children of a process with this many threads. None: this kernel does not list them.
@@ -168,6 +172,7 @@ mod tests {
             pid: 7,
             parent: 1,
             group: 2,
+            terminal: false,
             state: b'S',
             exiting: true,
             threads: 5,

@@ -3,10 +3,13 @@ use super::*;
 fn named_by(arguments: &[u8]) -> String {
     let own = LiveMember {
         pid: std::process::id() as i32,
+        parent: 0,
         group: 1,
         started: 1,
         own: true,
         busy: false,
+        stopped: false,
+        terminal: false,
         has_children: false,
     };
     let seen = Seen { pid: own.pid, group: 1, started: 1, arguments: arguments.to_vec() };
