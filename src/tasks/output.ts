@@ -29,7 +29,9 @@ export async function readOutput(
   const { bytes, from, total } = await subject.read(since, maxBytes);
   const isLast = from + bytes.length >= total;
   const first = from > since ? firstWhole(bytes) : 0;
-  const end = isLast && !isRunning ? bytes.length : lastWhole(bytes);
+  // Before a gap the rest of a character never comes.
+  const isBeforeGap = !isLast && bytes.length < maxBytes;
+  const end = (isLast && !isRunning) || isBeforeGap ? bytes.length : lastWhole(bytes);
   const text = Buffer.from(bytes.subarray(first, Math.max(first, end))).toString('utf8');
   return { text, cursor: from + Math.max(first, end), missedBytes: from + first - since, total };
 }

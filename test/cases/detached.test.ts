@@ -175,8 +175,9 @@ test('a detached command neither keeps the agent from ending, nor holds any of i
   const agent = startAgent();
   const started = await startIn(agent, longSleep(341));
   const keeper = parentOf(started.pid);
-  // stdio, the output, room for the line, two for records, the socket; of the agent's pipes, none.
-  await eventually(() => expect(openDescriptors(keeper)).toHaveLength(8));
+  // stdio, the output and its pipe, room for the line, two for records, the locked directory, the socket; of the
+  // agent's pipes, none.
+  await eventually(() => expect(openDescriptors(keeper)).toHaveLength(10));
   agent.child.stdin?.end();
   expect(await agent.ended).toEqual({ code: 0, signal: null });
   expect(lives(started.pid)).toBe(true);

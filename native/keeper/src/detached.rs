@@ -8,6 +8,7 @@ mod failure;
 mod input;
 mod output;
 mod record;
+mod store;
 mod task;
 
 use std::fs::{File, OpenOptions};
@@ -96,9 +97,8 @@ fn start(mut order: File, host: Option<OwnedFd>, null: &File) -> Result<Task, De
         return Err((Step::Keeper, libc::EBADMSG, "forkline-keeper".to_owned()));
     };
     let path = Path::new(std::ffi::OsStr::from_bytes(order.output.as_bytes()));
-    let create = if order.seated { OutputFile::create_piped } else { OutputFile::create };
-    let (output, theirs) =
-        create(path, order.quota, order.line).map_err(descriptors("the output file"))?;
+    let (output, theirs) = OutputFile::create(path, order.quota, order.line)
+        .map_err(descriptors("the output file"))?;
     let mut record = Record::beside(path).map_err(descriptors("its record"))?;
     // Without a socket the command can still be kept, and its record be read.
     let clients = Clients::listen(path);

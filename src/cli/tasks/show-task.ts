@@ -71,6 +71,7 @@ async function print(
   while (!isOver()) {
     const { bytes, from } = await subject.read(cursor, STRETCH);
     if (bytes.length === 0) break;
+    if (from > cursor) note(`${from - cursor} bytes of its output were cut out here`);
     await writeStandardOutput(bytes);
     cursor = from + bytes.length;
   }

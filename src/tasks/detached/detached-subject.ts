@@ -15,7 +15,7 @@ import { type KeeperConnection, KeeperGone } from './keeper/connection.js';
 import type { KeeperState } from './keeper/keeper-state.js';
 import { type KeeperAnswer, type KeeperCall, LONGEST_WRITE } from './keeper/message.js';
 import { endOrphan, signalOrphan } from './orphan.js';
-import { readOutputFile } from './output-file.js';
+import { findGap, hasOutput, type OutputGap, readOutputFile } from './output-file.js';
 import type { DetachedOrder } from './place/order.js';
 import type { TaskPlace } from './place/place.js';
 import { type DetachedRecord, recordOf } from './registry.js';
@@ -111,6 +111,11 @@ export class DetachedSubject implements TaskSubject {
     wholeFrom('since', 0, since);
     wholeFrom('maxBytes', 0, maxBytes);
     return readOutputFile(this.#place.output, since, maxBytes);
+  }
+
+  /** Returns the part of its output that is missing so far, since the output is longer than its limit. */
+  gap(): Promise<OutputGap | undefined> {
+    return findGap(this.#place.output);
   }
 
   async members(): Promise<readonly BackgroundProcess[] | undefined> {
@@ -254,8 +259,9 @@ export class DetachedSubject implements TaskSubject {
     if (isToldByRecord && (names.size === 0 || names.has('output.state'))) {
       void this.#then(() => this.#find());
     }
-    if (names.has('output')) this.#quietSince = Date.now();
-    if (names.size === 0 || names.has('output')) this.#tell();
+    const isLonger = [...names].some(hasOutput);
+    if (isLonger) this.#quietSince = Date.now();
+    if (names.size === 0 || isLonger) this.#tell();
   }
 
   #tell(): void {

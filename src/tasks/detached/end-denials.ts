@@ -67,7 +67,8 @@ async function captureOf(path: string): Promise<Capture> {
   const last = await readOutputFile(path, rest, LOOKED_AT_BYTES);
   const head = Buffer.from(first.bytes).toString();
   const tail = Buffer.from(last.bytes).toString();
-  if (rest === first.bytes.length) return { ...NO_OUTPUT, text: head + tail };
+  const isWhole = rest === first.bytes.length && last.from === rest;
+  if (isWhole) return { ...NO_OUTPUT, text: head + tail };
   return {
     kind: 'cut',
     head,

@@ -56,19 +56,27 @@ test('at its limit it is ended like any command, and the line says so', async ()
   expect(sleeping(331)).toEqual([]);
 });
 
-test('D7: the beginning of an output over the limit is kept, and the size of the rest is said', async () => {
+test('D7: T8: of an output over the limit both ends are kept, and the line says where and how much is not', async () => {
   const tool = makeTool({ maxBackgroundBytes: 1000 });
-  const started = await background.start(tool, 'yes | head -c 300000; sleep 2; echo late; exit 3');
-  await eventually(() => expect(statSync(started.outputFile).size).toBe(1000));
+  const started = await background.start(tool, 'yes | head -c 300000; sleep 1; echo late; exit 3');
+  // As soon as it is over the limit, the file names the rest.
+  await eventually(() =>
+    expect(outputOf(started)).toContain('output goes on after these 500 bytes'),
+  );
   const ending = await endingOf(started);
-  const [output, cut = ''] = ending.split('\n\n\n');
+  const [output, goesOn = '', cut = ''] = ending.split('\n\n\n');
+  expect(`${output}\n`).toBe('y\n'.repeat(250));
+  expect(goesOn).toBe(
+    `[output goes on after these 500 bytes; the last of it: cat ${started.outputFile}.last-*]`,
+  );
   const line =
-    /^\[output cut off after 1000 bytes, at least (\d+) bytes are left out\]\n\[.*: 3\]\n$/;
+    /^\[output cut after 500 bytes, (\d+) bytes are left out here; the last (\d+) bytes: (cat .*)\]\n\[.*: 3\]\n$/;
   expect(cut).toMatch(line);
-  const bytes = Number(line.exec(cut)?.[1]);
-  expect(`${output}\n`).toBe('y\n'.repeat(500));
-  expect(bytes).toBeGreaterThan(5);
-  expect(bytes).toBeLessThanOrEqual(300_005 - 1000);
+  const [, left, last, command = ''] = line.exec(cut) ?? [];
+  expect(500 + Number(left) + Number(last)).toBe(300_005);
+  const text = textOf(await tool.execute({ command }));
+  expect(text.endsWith('y\nlate\n')).toBe(true);
+  expect(text.length).toBe(Number(last));
 });
 
 test('D7: an output that is as long as the limit is all there, and nothing is said', async () => {

@@ -1,4 +1,4 @@
-import { rmSync, symlinkSync } from 'node:fs';
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import { attach, createBashTool, createOwner, type SessionOptions } from '../../../src/index.js';
 import { longSleep, sleeping } from '../../support/commands.js';
@@ -82,13 +82,12 @@ test('a detached task whose output was put out of reach has its end, and says so
     taskLifetime: 'detached',
     tasks: { onEvent: ({ news }) => events.push(...news.map(({ kind }) => kind)) },
   });
-  // Until its file is another one.
-  const isThere = '[ -e "$(readlink /proc/$$/fd/1)" ]';
-  const id = tasks.note(await startTask(tool, `while ${isThere}; do sleep .05; done; exit 5`));
+  const id = tasks.note(await startTask(tool, `until [ -e replaced ]; do sleep .05; done; exit 5`));
   const task = await attach(id);
   const file = task.outputFile ?? '';
   rmSync(file);
   symlinkSync('/etc/hostname', file);
+  writeFileSync(tasks.folder.file('replaced'), '');
   const ended = await eventually(async () => {
     const answer = await tool.taskOutput.execute({ task_id: id, seconds: 1 });
     expect(answer.details.status).toBe('completed');

@@ -5,9 +5,11 @@ use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use forkline_protocol::task::{ProcessIdentity, Stage, TaskState};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 
 use crate::proc;
 
@@ -21,6 +23,8 @@ pub struct Record {
     state: TaskState,
     /// Files for later versions, the last one first; their space on the disk is reserved.
     spare: Vec<Spare>,
+    /// Its directory, locked while this process runs.
+    _lock: Option<File>,
 }
 
 struct Spare {
@@ -36,7 +40,8 @@ impl Record {
         let names = ["state.3", "state.2", "state.1"];
         let spare = names.map(|name| Spare::make(output.with_extension(name)));
         let spare = spare.into_iter().collect::<io::Result<_>>()?;
-        Ok(Record { path, state: TaskState::default(), spare })
+        let lock = output.parent().and_then(hold);
+        Ok(Record { path, state: TaskState::default(), spare, _lock: lock })
     }
 
     /// Takes note that the command runs.
@@ -86,6 +91,22 @@ impl Spare {
         }
         Ok(Spare { path, file })
     }
+}
+
+/// Locks a directory, as systemd-tmpfiles asks of those whose files are in use however old they are: it leaves
+/// out a directory that it can't lock. None: the file system has no locks.
+fn hold(directory: &Path) -> Option<File> {
+    const PATIENCE: u32 = 20;
+    let directory = File::open(directory).ok()?;
+    for _ in 0..PATIENCE {
+        match flock(&directory, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => return Some(directory),
+            // A cleaner looks through it at this moment.
+            Err(Errno::WOULDBLOCK) => std::thread::sleep(Duration::from_millis(10)),
+            Err(_) => return None,
+        }
+    }
+    None
 }
 
 fn process(pid: i32) -> ProcessIdentity {

@@ -235,10 +235,10 @@ impl Task {
     }
 
     fn wait(&mut self) {
+        self.output.take();
         let now = Instant::now();
         let late = self.started.checked_add(self.timeout);
         let due = [
-            Some(now + self.output.hold()),
             late.filter(|_| self.end.is_none() && !self.is_late),
             self.crew.due(),
             self.clients.due(now),

@@ -75,6 +75,11 @@ async function shownOutput(
   const shown = firstCharacters(text, maxCharacters);
   const isCut = Buffer.byteLength(shown) < total;
   const gap = shown === '' || shown.endsWith('\n') ? '' : '\n';
-  const note = `${gap}[output truncated: it has ${total} bytes; all of it: ${subject.outputFile}]`;
+  const missing = await subject.gap();
+  const rest =
+    missing === undefined
+      ? `all of it: ${subject.outputFile}`
+      : `${missing.bytes} of them after the first ${missing.at} are not kept; the rest: ${subject.outputFile}`;
+  const note = `${gap}[output truncated: it has ${total} bytes; ${rest}]`;
   return { kind: 'merged', text: isCut ? `${shown}${note}` : shown, isCut };
 }
