@@ -47,6 +47,8 @@ export function makeSurroundings(root) {
   const made = [folder];
   const { env } = process;
   env.TMPDIR = tmp;
+  // For the records of detached tasks, outside of the user's own.
+  env.XDG_STATE_HOME = join(folder, 'state');
   // Files that test files share, such as the packed packages.
   env.FORKLINE_RUN = folder;
   env.HOME = usersHome() ?? ownHome(root, made);

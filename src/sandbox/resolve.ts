@@ -5,6 +5,7 @@ import { SERVER } from '../engine/channel.js';
 import type { EngineSandbox } from '../engine/message.js';
 import { expandHome, homeDirectory } from '../support/directories/home.js';
 import { userDirectory } from '../support/directories/private-directory.js';
+import { claimStateDirectory, statePath } from '../support/directories/state-directory.js';
 import { InputError } from '../support/errors.js';
 import { HIDDEN_IN_HOME, HIDDEN_IN_SYSTEM, KEPT_SETTINGS } from './defaults.js';
 import { OBEYED_BY_GIT } from './git/places.js';
@@ -103,9 +104,10 @@ function resolveNow(
     .flatMap((root) =>
       denied.map((path) => (isLoose(path) ? join(root, path) : absoluteIn(base, path))),
     );
-  const hidden = filesystem.denyRead
+  const denyRead = filesystem.denyRead
     ? all(filesystem.denyRead)
     : [...HIDDEN_IN_HOME.flatMap((path) => (home ? join(home, path) : [])), ...HIDDEN_IN_SYSTEM];
+  const hidden = [...denyRead, ...recordsOfTasks(writable)];
   // Writable paths are visible anyway, and the stricter rule for the same path would count.
   const unseen = [cwd, base].map(realOf).filter((place) => !isAmong(place, writable));
   const secrets = policy.secrets && keptSecrets(policy.secrets);
@@ -128,6 +130,17 @@ function resolveNow(
     network: policy.network === 'full',
     proxyPort: typeof policy.network === 'object' || secrets !== undefined ? PROXY_PORT : undefined,
   });
+}
+
+/**
+ * Returns the directory with the records, sockets and outputs of detached tasks, which commands neither see nor
+ * make, whatever a policy says: a host that finds a task there trusts it.
+ */
+function recordsOfTasks(writable: readonly string[]): readonly string[] {
+  const path = statePath();
+  if (path === undefined) return [];
+  if (!existsSync(path) && isAmong(realOf(path), writable)) claimStateDirectory(path);
+  return [path];
 }
 
 /** @throws {InputError} The workspace is the whole file system. */

@@ -66,7 +66,10 @@ test.each([
   ['by other files', (disk: string) => `cat /dev/zero >${disk}/other; exit 3`],
 ])('D7: a disk that is filled %s has room for the line', async (how, fill) => {
   const disk = background.folder.file(how.replaceAll(' ', '-'));
-  const agent = startAgent({}, { under: onSmallDisk(disk), env: { TMPDIR: disk } });
+  const agent = startAgent(
+    {},
+    { under: onSmallDisk(disk), env: { TMPDIR: disk, XDG_STATE_HOME: disk } },
+  );
   send(agent, fill(disk), 'background');
   const { text = '' } = await agent.next<Answer>();
   const { outputFile } = backgroundIn(text);
@@ -84,7 +87,7 @@ test('the error for missing space for its output says so', async () => {
   mkdirSync(place);
   const mount = `mount -t tmpfs -o ro none ${place} && exec "$@"`;
   const under = namespaces('-m', 'sh', '-c', mount, 'sh');
-  const agent = startAgent({}, { under, env: { TMPDIR: place } });
+  const agent = startAgent({}, { under, env: { TMPDIR: place, XDG_STATE_HOME: place } });
   send(agent, 'true', 'background');
   expect((await agent.next<Answer>()).error).toMatch(/no directory for its output: EROFS/);
   send(agent, 'echo foreground');
@@ -96,7 +99,9 @@ test('the error for missing space for its output says so', async () => {
 test('the path of its output is absolute, for any TMPDIR', async () => {
   const place = background.folder.file('temporary');
   mkdirSync(place);
-  const agent = startAgent({}, { env: { TMPDIR: relative(process.cwd(), place) } });
+  const missing = background.folder.file('no home');
+  const env = { TMPDIR: relative(process.cwd(), place), XDG_STATE_HOME: 'relative', HOME: missing };
+  const agent = startAgent({}, { env });
   const started = await startIn(agent, 'echo hi');
   expect(started.outputFile.startsWith(`${place}/`)).toBe(true);
   expect(await endingOf(started)).toBe('hi\n\n\n[background process completed]\n');

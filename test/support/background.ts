@@ -52,6 +52,7 @@ export function useBackground() {
   const started: Background[] = [];
   beforeAll(() => {
     vi.stubEnv('TMPDIR', folder.path);
+    vi.stubEnv('XDG_STATE_HOME', folder.path);
   });
   afterEach(async () => {
     for (const { pid } of started) if (lives(pid)) end(pid);

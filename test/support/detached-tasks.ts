@@ -14,6 +14,7 @@ export function useTasks() {
   const started = new Set<string>();
   beforeAll(() => {
     vi.stubEnv('TMPDIR', folder.path);
+    vi.stubEnv('XDG_STATE_HOME', folder.path);
   });
   afterEach(async () => {
     for (const id of started) {
@@ -34,7 +35,7 @@ export function useTasks() {
     return subject;
   }
   /** Where all of them are. */
-  const home = () => join(folder.path, `forkline-${process.getuid?.()}`);
+  const home = () => join(folder.path, 'forkline');
   const places = () => readdirSync(home()).filter((name) => name.startsWith('background-'));
   return { folder, note, start, home, places };
 }

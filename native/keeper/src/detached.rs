@@ -97,7 +97,7 @@ fn start(mut order: File, host: Option<OwnedFd>, null: &File) -> Result<Task, De
         return Err((Step::Keeper, libc::EBADMSG, "forkline-keeper".to_owned()));
     };
     let path = Path::new(std::ffi::OsStr::from_bytes(order.output.as_bytes()));
-    let (output, theirs) = OutputFile::create(path, order.quota, order.line)
+    let (output, theirs) = OutputFile::create(path, order.quota, order.line, order.seated)
         .map_err(descriptors("the output file"))?;
     let mut record = Record::beside(path).map_err(descriptors("its record"))?;
     // Without a socket the command can still be kept, and its record be read.

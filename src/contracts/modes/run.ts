@@ -117,6 +117,7 @@ export async function runInBackground(
     ...{ cwd, ...limits, shell, priority, umask, sandbox },
     hasInput: false,
     completionLine: true,
+    outputLinkedIn: window?.directory,
   };
   const { place, order } = await prepareDetached(command, start).catch(noPlace);
   try {

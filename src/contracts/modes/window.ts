@@ -19,6 +19,8 @@ interface SeenCommand {
 interface SandboxWindow {
   /** The sandbox of the tool's other commands, whose files, processes and loopback are shared. */
   readonly sandbox: SandboxPolicy;
+  /** The directory in which outputs are seen; undefined: they can't be kept. */
+  readonly directory: string | undefined;
   /** Returns the command by the numbers and names inside of the sandbox, as far as it is visible there. */
   show(command: SeenCommand): Promise<Omit<SeenCommand, 'id'>>;
 }
@@ -30,11 +32,13 @@ export async function windowOf(settings: ModesSettings): Promise<SandboxWindow |
   const spill = keeper.spill(settings.maxOutputBytes);
   keeper.abandon();
   const { sandbox = settings.sandbox } = showingPaths(settings, placesOfOutput(spill));
+  const directory = spill && dirname(spill.path);
   return {
     sandbox,
+    directory,
     async show({ id, pid, outputFile }) {
       const inside = await numbersInside(pid);
-      const name = spill && join(dirname(spill.path), `background-${id}`);
+      const name = directory && join(directory, `background-${id}`);
       // A link: the command's own directory also has its control socket, which the sandbox must not reach.
       const isSeen = name !== undefined && (await link(outputFile, name).then(yes, no));
       return { pid: inside?.pid ?? pid, outputFile: isSeen ? name : outputFile };

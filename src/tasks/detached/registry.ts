@@ -3,7 +3,7 @@ import { InputError, showValue } from '../../support/errors.js';
 import type { SubjectState } from '../subject.js';
 import type { KeeperState } from './keeper/keeper-state.js';
 import { type DetachedOrder, readOrder } from './place/order.js';
-import { findPlaces, type TaskPlace } from './place/place.js';
+import { findPlace, findPlaces, type TaskPlace } from './place/place.js';
 import { findStanding, stateOf } from './standing.js';
 
 /** The record of a detached command. Times in milliseconds, points in time since 1970. */
@@ -64,11 +64,10 @@ async function lookAt(place: TaskPlace): Promise<DetachedRecord | undefined> {
 export async function findDetached(
   id: string,
 ): Promise<{ place: TaskPlace; order: DetachedOrder }> {
-  if (typeof id === 'string') {
-    for (const place of await findPlaces()) {
-      const order = place.id === id ? await readOrder(place.directory) : undefined;
-      if (order !== undefined) return { place, order };
-    }
+  const place = typeof id === 'string' ? await findPlace(id) : undefined;
+  if (place !== undefined) {
+    const order = await readOrder(place.directory);
+    if (order !== undefined) return { place, order };
   }
   throw new InputError(`id: expected the id of a detached task, got ${showValue(id)}`);
 }

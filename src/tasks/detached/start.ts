@@ -18,6 +18,8 @@ interface DetachedStart extends Omit<DetachedOrder, 'askedAt' | 'command'> {
   readonly shell: readonly string[] | undefined;
   readonly priority: Priority | undefined;
   readonly umask: number | undefined;
+  /** A directory in which the output is to be linked; undefined: none. */
+  readonly outputLinkedIn?: string | undefined;
   /** The sandbox: which paths and hosts the command may write to, read and reach. */
   readonly sandbox: SandboxOption | undefined;
 }
@@ -32,7 +34,8 @@ export async function prepareDetached(
   start: DetachedStart,
 ): Promise<{ readonly place: TaskPlace; readonly order: DetachedOrder }> {
   const { cwd, timeoutMs, graceMs, outputQuota, hasInput } = start;
-  const place = await makePlace(timeoutMs === undefined ? undefined : timeoutMs + graceMs);
+  const longestMs = timeoutMs === undefined ? undefined : timeoutMs + graceMs;
+  const place = await makePlace(longestMs, start.outputLinkedIn);
   try {
     const askedAt = Date.now();
     const order = { command, cwd, timeoutMs, graceMs, outputQuota, hasInput, askedAt };
@@ -67,7 +70,8 @@ export async function startInPlace(
       stopNoting = noteDeniedHosts(place.directory, sandbox.plan);
     }
     if (sandbox !== undefined) markDetached(place.directory, environment, sandbox);
-    const options = { ...start, outputPath: place.output, sandbox };
+    const { outputLinkedIn: _, ...rest } = start;
+    const options = { ...rest, outputPath: place.output, sandbox };
     return await executeDetached(command, environment, options);
   } catch (error) {
     stopNoting?.();

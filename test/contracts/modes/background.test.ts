@@ -15,7 +15,7 @@ const background = useBackground();
 const makeTool = useModesTools(background.folder);
 
 /** Where all of the user's outputs are. */
-const home = () => join(background.folder.path, `forkline-${process.getuid?.()}`);
+const home = () => join(background.folder.path, 'forkline');
 const outputs = () => readdirSync(home()).filter((name) => name.startsWith('background-'));
 
 test('output goes to the file as it comes', async () => {
@@ -118,8 +118,10 @@ test('a temporary directory that cannot be used is an error of the system', asyn
   mkdirSync(join(tmp, `forkline-${process.getuid?.()}`), { recursive: true });
   chmodSync(join(tmp, `forkline-${process.getuid?.()}`), 0o755);
   vi.stubEnv('TMPDIR', tmp);
+  vi.stubEnv('XDG_STATE_HOME', '/proc/none');
   const error = await failureOf(makeTool().execute({ command: 'true', mode: 'background' }));
   vi.stubEnv('TMPDIR', background.folder.path);
+  vi.stubEnv('XDG_STATE_HOME', background.folder.path);
   expect(error).toMatchObject({
     kind: 'launch',
     message: expect.stringMatching(

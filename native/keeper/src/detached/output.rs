@@ -29,8 +29,13 @@ pub struct OutputFile {
 impl OutputFile {
     /// Makes the file. The second value is the command's descriptor, a pipe: so no byte is on the disk that the
     /// quota does not allow, and `/dev/stdout` can be opened by its name, in a sandbox too.
-    pub fn create(path: &Path, quota: u64, with_line: bool) -> io::Result<(OutputFile, File)> {
-        let store = Store::create(path, quota)?;
+    pub fn create(
+        path: &Path,
+        quota: u64,
+        with_line: bool,
+        seated: bool,
+    ) -> io::Result<(OutputFile, File)> {
+        let store = Store::create(path, quota, !seated)?;
         let room = if with_line { DiskReserve::beside(path) } else { None };
         let (reader, writer) = io::pipe()?;
         // SAFETY: takes numbers only. The flag is this end's alone.

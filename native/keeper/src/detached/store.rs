@@ -30,6 +30,7 @@ pub struct Store {
     pieces: VecDeque<Piece>,
     /// Whether bytes could not be written.
     has_failed: bool,
+    advised: bool,
 }
 
 struct Piece {
@@ -41,7 +42,10 @@ struct Piece {
 
 impl Store {
     /// Makes the output's own file, which must not exist.
-    pub fn create(path: &Path, limit: u64) -> io::Result<Store> {
+    ///
+    /// `advised`: whether the command's host reads these files as the command itself could; otherwise the command is
+    /// in a sandbox, where the files beside it are not seen.
+    pub fn create(path: &Path, limit: u64, advised: bool) -> io::Result<Store> {
         let mut options = OpenOptions::new();
         // Appended to: a command that finds the file by its name can't make this process overwrite it.
         options.read(true).append(true).create_new(true).mode(0o600);
@@ -57,6 +61,7 @@ impl Store {
             is_marked: false,
             pieces: VecDeque::new(),
             has_failed: false,
+            advised,
         })
     }
 
@@ -98,7 +103,7 @@ impl Store {
     /// Returns a line about what is not in the output's own file. None: nothing is missing there.
     pub fn line(&self) -> Option<String> {
         let (cut, last) = (self.cut(), self.in_pieces());
-        let place = format!("the last {last} bytes: cat {}.last-*", quoted(&self.path));
+        let place = format!("the last {last} bytes{}", self.place());
         match (cut, last) {
             (0, 0) => None,
             (0, _) => Some(format!("[output continued in other files, {place}]")),
@@ -114,6 +119,15 @@ impl Store {
                 "[output cut after {} bytes, {cut} bytes are left out here; {place}]",
                 self.first
             )),
+        }
+    }
+
+    /// Says where the last part is.
+    fn place(&self) -> String {
+        let path = quoted(&self.path);
+        match self.advised {
+            true => format!(": cat {path}.last-*"),
+            false => format!(" is outside of the sandbox: {path}.last-*"),
         }
     }
 
@@ -181,9 +195,9 @@ impl Store {
             let name = beside(&self.path, "first", self.first);
             self.is_marked = new_file(&name).is_ok();
             if self.is_marked && self.shares.piece > 0 {
-                let (first, path) = (self.first, quoted(&self.path));
+                let (first, place) = (self.first, self.place());
                 let line = format!(
-                    "\n\n[output goes on after these {first} bytes; the last of it: cat {path}.last-*]\n"
+                    "\n\n[output goes on after these {first} bytes; the last of it{place}]\n"
                 );
                 // On a full disk it is missing.
                 let _ = self.file.write_all(line.as_bytes());

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { inBatches } from '../../../support/batches.js';
 import {
@@ -6,6 +6,10 @@ import {
   findUserDirectory,
   makeUserDirectory,
 } from '../../../support/directories/private-directory.js';
+import {
+  findStateDirectory,
+  makeStateDirectory,
+} from '../../../support/directories/state-directory.js';
 import { sweepPlaces } from './sweep.js';
 
 const PREFIX = 'background-';
@@ -26,14 +30,26 @@ export interface TaskPlace {
  * has the second from which on it may be removed, and a later call of this function removes it.
  *
  * @param longestMs The longest that the command can take; undefined: not known.
+ * @param linkedIn A directory that is to have a link to the output, and so must be on the same file system.
  * @throws No directory can be created, or the system's error.
  */
-export async function makePlace(longestMs: number | undefined): Promise<TaskPlace> {
-  const home = await makeUserDirectory();
+export async function makePlace(
+  longestMs: number | undefined,
+  linkedIn: string | undefined,
+): Promise<TaskPlace> {
+  const { path } = await makeStateDirectory();
+  const isFit = path !== undefined && (linkedIn === undefined || (await areOnOne(path, linkedIn)));
+  const home = isFit ? path : await makeUserDirectory();
   const removable = Math.ceil((Date.now() + (longestMs ?? 0) + KEPT_MS) / 1000);
   const directory = await mkdtemp(join(home, `${PREFIX}${removable}-`));
-  sweepPlaces(home, PREFIX, KEPT_MS);
+  for (const each of new Set([home, ...(await findHomes())])) sweepPlaces(each, PREFIX, KEPT_MS);
   return placeAt(directory);
+}
+
+/** Returns whether two directories are on one file system, so that a file of one can be linked in the other. */
+async function areOnOne(one: string, other: string): Promise<boolean> {
+  const [first, second] = await Promise.all([stat(one), stat(other)]);
+  return first.dev === second.dev;
 }
 
 /** Removes the directory with its contents. */
@@ -48,19 +64,53 @@ const NAMED = new RegExp(`^${PREFIX}\\d+-[A-Za-z0-9]+$`);
  * created with.
  */
 export async function findPlaces(): Promise<TaskPlace[]> {
-  const home = await findUserDirectory();
-  if (home === undefined) return [];
-  const names = (await readdir(home)).filter((name) => NAMED.test(name)).sort();
-  const places = await inBatches(names, async (name) => {
-    const directory = join(home, name);
-    const check = checkPrivate(directory).then(() => placeAt(directory));
-    return check.catch(() => undefined);
+  return findPlacesNamed((name) => NAMED.test(name));
+}
+
+/** Finds the place with this id, without looking at any other. */
+export async function findPlace(id: string): Promise<TaskPlace | undefined> {
+  const [place] = await findPlacesNamed(
+    (name) => name.endsWith(`-${id}`) && NAMED.test(name) && idIn(name) === id,
+  );
+  return place;
+}
+
+async function findPlacesNamed(isMeant: (name: string) => boolean): Promise<TaskPlace[]> {
+  const found = await Promise.all(
+    (await findHomes()).map(async (home) => {
+      const names = (await readdir(home)).filter(isMeant).sort();
+      return inBatches(names, (name) => {
+        const directory = join(home, name);
+        return checkPrivate(directory).then(
+          () => placeAt(directory),
+          () => undefined,
+        );
+      });
+    }),
+  );
+  return found.flat().filter((place) => place !== undefined);
+}
+
+/**
+ * Returns the directories with places: that of the user's state; and that in the temporary directory, where
+ * they are without a home, and where earlier versions have put them.
+ *
+ * @throws There is only the latter, and it is open to others, or not the user's.
+ */
+async function findHomes(): Promise<string[]> {
+  const { path } = await findStateDirectory();
+  const temporary = await findUserDirectory().catch((error: unknown) => {
+    if (path === undefined) throw error;
+    return undefined;
   });
-  return places.filter((place) => place !== undefined);
+  return [path, temporary].filter((home) => home !== undefined);
 }
 
 function placeAt(directory: string): TaskPlace {
-  const name = basename(directory);
-  const id = name.slice(name.lastIndexOf('-') + 1);
+  const id = idIn(basename(directory));
   return { id, directory, output: join(directory, 'output') };
+}
+
+function idIn(name: string): string {
+  return name.slice(name.lastIndexOf('-') + 1);
 }

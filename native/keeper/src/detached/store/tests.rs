@@ -42,7 +42,7 @@ proptest! {
     ) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("output");
-        let mut store = Store::create(&path, limit).unwrap();
+        let mut store = Store::create(&path, limit, true).unwrap();
         let mut sent = Vec::new();
         for (index, length) in writes.iter().enumerate() {
             let bytes: Vec<u8> = (0..*length).map(|at| (index * 7 + at) as u8).collect();
@@ -75,7 +75,7 @@ fn the_line_names_the_files_as_a_shell_takes_them() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a 'b'").join("output");
     fs::create_dir(path.parent().unwrap()).unwrap();
-    let mut store = Store::create(&path, 100).unwrap();
+    let mut store = Store::create(&path, 100, true).unwrap();
     store.put(&[b'x'; 70]);
     store.put(&[b'y'; 70]);
     let line = store.line().unwrap();
@@ -88,7 +88,7 @@ fn the_line_names_the_files_as_a_shell_takes_them() {
 fn text_for_people_is_a_part_of_an_output_that_is_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("output");
-    let mut store = Store::create(&path, 20).unwrap();
+    let mut store = Store::create(&path, 20, true).unwrap();
     store.put(b"0123456789");
     store.append("\nline\n").unwrap();
     store.put(b"abcdefgh");
