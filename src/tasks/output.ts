@@ -43,7 +43,7 @@ function firstWhole(bytes: Uint8Array): number {
 }
 
 /** Returns where an incomplete last character begins. */
-function lastWhole(bytes: Uint8Array): number {
+export function lastWhole(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
     if (isContinuation(byte)) continue;

@@ -1,4 +1,4 @@
-import { StringDecoder } from 'node:string_decoder';
+import { type Frame, FrameReader } from './frames.js';
 
 /** The pattern for a line: a piece of it, or a regular expression of the runtime. */
 export type LinePattern = string | RegExp;
@@ -7,56 +7,54 @@ export type LinePattern = string | RegExp;
 export interface FoundLine {
   /** The pattern that matched. */
   readonly pattern: LinePattern;
-  /** The line in which it was found. */
+  /** The line in which it was found, as a person reads it; of one without end the last part. */
   readonly line: string;
+  /** Where the line begins, in bytes from the start of the output. */
+  readonly from: number;
+  /** Where it ends, as far as it was printed: `since` of a wait for a later line. */
+  readonly cursor: number;
 }
 
-/** The most characters of a line that are examined. */
-const LONGEST_LINE = 16 * 1024;
-
 /**
- * Searches output for lines as it comes. A line counts as soon as it matches, even if it has not ended: a
+ * Searches output for lines as it comes, as a person reads them: without escape sequences, and each drawing
+ * of a progress bar a line of its own. A line counts as soon as it matches, even if it has not ended: a
  * prompt never does. Each pattern is found once in a line.
  */
 export class LineSearch {
   readonly #patterns: readonly LinePattern[];
-  #decoder = new StringDecoder('utf8');
-  #line = '';
-  /** Patterns that were found in the current line. */
-  #found = new Set<LinePattern>();
+  readonly #reader: FrameReader;
+  /** Patterns that were found in the frame that begins at `#in`. */
+  readonly #known = new Set<LinePattern>();
+  #in: number;
+  #found: FoundLine[] = [];
 
-  constructor(patterns: readonly LinePattern[]) {
+  /** @param since Position of the first byte. */
+  constructor(patterns: readonly LinePattern[], since = 0) {
     this.#patterns = patterns;
+    this.#in = since;
+    this.#reader = new FrameReader(since, (frame) => this.#look(frame));
   }
 
   /** Takes output; returns the lines found in it. */
   push(bytes: Uint8Array): FoundLine[] {
-    const lines = this.#decoder.write(Buffer.from(bytes)).split('\n');
-    return lines.flatMap((text, index) => {
-      if (index > 0) this.#begin();
-      this.#line = (this.#line + text).slice(0, LONGEST_LINE);
-      return this.#look();
-    });
+    this.#found = [];
+    this.#reader.push(bytes);
+    return this.#found;
   }
 
-  /** Notes that output is missing before the next push. */
-  gap(): void {
-    this.#decoder = new StringDecoder('utf8');
-    this.#begin();
+  /** Notes that output is missing before the next push, which begins at `at`. */
+  gap(at: number): void {
+    this.#reader.skipTo(at);
   }
 
-  #begin(): void {
-    this.#line = '';
-    this.#found.clear();
-  }
-
-  #look(): FoundLine[] {
-    const line = this.#line.replace(/\r$/, '');
-    const found = this.#patterns.filter(
-      (pattern) => !this.#found.has(pattern) && matches(line, pattern),
-    );
-    for (const pattern of found) this.#found.add(pattern);
-    return found.map((pattern) => ({ pattern, line }));
+  #look({ text, from, cursor }: Frame): void {
+    if (from !== this.#in) this.#known.clear();
+    this.#in = from;
+    for (const pattern of this.#patterns) {
+      if (this.#known.has(pattern) || !matches(text, pattern)) continue;
+      this.#known.add(pattern);
+      this.#found.push({ pattern, line: text, from, cursor });
+    }
   }
 }
 

@@ -40,6 +40,8 @@ export type TaskNews =
 const FIRST_PORT_LOOK_MS = 100;
 const LAST_PORT_LOOK_MS = 2000;
 const READ_BYTES = 64 * 1024;
+/** The output that one look examines: a command may print faster than it is read. */
+const LOOK_BYTES = 8 * 1024 * 1024;
 
 /** Finds the events of one task. Each event is returned once. */
 export class Lookout {
@@ -48,6 +50,8 @@ export class Lookout {
   readonly #ports: PortWatch | undefined;
   readonly #silentMs: number | undefined;
   #position: number;
+  /** Whether there is output that the last look did not come to. */
+  #isBehind = false;
   #state: SubjectState['kind'] = 'running';
   #portLookMs = FIRST_PORT_LOOK_MS;
   #portLookAt = 0;
@@ -60,7 +64,8 @@ export class Lookout {
   constructor(subject: TaskSubject, conditions: LookoutConditions, since: number) {
     const { lines, ports, silentMs } = conditions;
     this.#subject = subject;
-    this.#search = lines === undefined || lines.length === 0 ? undefined : new LineSearch(lines);
+    this.#search =
+      lines === undefined || lines.length === 0 ? undefined : new LineSearch(lines, since);
     this.#ports = ports ? new PortWatch() : undefined;
     this.#silentMs = silentMs;
     this.#position = since;
@@ -72,12 +77,14 @@ export class Lookout {
     const { state } = this.#subject;
     const lines = await this.#lines();
     const ports = await this.#newPorts(state);
+    if (this.#isBehind) return [...lines, ...ports];
     const silence = await this.#silence(state);
     return [...lines, ...ports, ...silence, ...this.#ends(state)];
   }
 
   /** Returns when to look next if no change is reported, in milliseconds from now; undefined: never. */
   nextLookMs(): number | undefined {
+    if (this.#isBehind) return 0;
     if (this.#state === 'ended' || this.#state === 'lost') return undefined;
     const dues: number[] = [];
     if (this.#ports !== undefined) dues.push(this.#portLookAt - Date.now());
@@ -91,13 +98,16 @@ export class Lookout {
   async #lines(): Promise<TaskNews[]> {
     const news: TaskNews[] = [];
     if (this.#search === undefined) return news;
-    for (;;) {
+    for (let examined = 0; examined < LOOK_BYTES; ) {
       const { bytes, from } = await this.#subject.read(this.#position, READ_BYTES);
-      if (bytes.length === 0) return news;
-      if (from > this.#position) this.#search.gap();
+      this.#isBehind = bytes.length > 0;
+      if (!this.#isBehind) return news;
+      if (from > this.#position) this.#search.gap(from);
       this.#position = from + bytes.length;
+      examined += bytes.length;
       for (const found of this.#search.push(bytes)) news.push({ kind: 'line', ...found });
     }
+    return news;
   }
 
   async #newPorts({ kind }: SubjectState): Promise<TaskNews[]> {
