@@ -1,7 +1,6 @@
-import { constants, futimes } from 'node:fs';
-import { type FileHandle, readdir, rename, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { promisify } from 'node:util';
 import { onBehalfOfNobody } from '../engine/caller.js';
 import { inBatches } from '../support/batches.js';
 import {
@@ -14,6 +13,8 @@ import { hasCode } from '../support/errors.js';
 import { uniqueName } from '../support/random.js';
 import { formatSize } from '../support/text.js';
 import { UnderWay } from '../support/timing.js';
+import { noneIfRemoved, orRemove, setTimes, sizeOf, tellDropped } from './draft-files.js';
+import { nameEarly, nameFinally } from './early.js';
 import { claimId, type IdFloor, idFloor } from './ids.js';
 import { artifactName, draftName, type Entry, parseName, toolName } from './names.js';
 import {
@@ -70,10 +71,24 @@ class DirectoryStore implements ArtifactStore {
   async draft(tool: string): Promise<ArtifactDraft> {
     // Every command comes through here, so no path has to be resolved.
     const path = `${await this.#ready()}/${this.#draftName()}`;
+    let early: Promise<Artifact | undefined> | undefined;
     return {
       path,
       maxBytes: this.#settings.maxBytes,
-      keep: (report, as = tool) => this.#underWay.add(this.#keep(as, path, report)),
+      publish: () => {
+        const publishing = early?.then((known) => known ?? this.#link(tool, path));
+        early = this.#underWay.add(publishing ?? this.#link(tool, path));
+        return early;
+      },
+      keep: (report, as = tool) =>
+        this.#underWay.add(
+          this.#keep(
+            as,
+            path,
+            report,
+            early?.catch(() => undefined),
+          ),
+        ),
       discard: () => {},
     };
   }
@@ -198,15 +213,33 @@ class DirectoryStore implements ArtifactStore {
     );
   }
 
-  async #keep(tool: string, path: string, report: DraftReport): Promise<Artifact | undefined> {
+  /** Gives a file that is still written the name of an artifact too. */
+  async #link(tool: string, path: string): Promise<Artifact | undefined> {
+    const directory = await this.#ready();
+    const named = await inDirectory(directory, (place) =>
+      nameEarly(place, basename(path), tool, this.#ids),
+    );
+    if (named === undefined) return undefined;
+    const own = join(directory, named.name);
+    this.#own.add(own);
+    return { id: String(named.id), tool: toolName(tool), path: own, bytes: named.bytes };
+  }
+
+  async #keep(
+    tool: string,
+    path: string,
+    report: DraftReport,
+    early?: Promise<Artifact | undefined>,
+  ): Promise<Artifact | undefined> {
     if (!this.#disposed && report.bytes > 0) {
       try {
         const { dropped, error } = report;
         const directory = await this.#ready();
         const draft = basename(path);
+        const known = await early;
         return await inDirectory(directory, (place) =>
           orRemove(place, draft, () =>
-            this.#publish(tool, directory, place, draft, dropped, error?.code),
+            this.#publish(tool, directory, place, draft, dropped, error?.code, known),
           ),
         );
       } catch (error) {
@@ -222,6 +255,11 @@ class DirectoryStore implements ArtifactStore {
     return undefined;
   }
 
+  /** Why a part of an output is not in its file, unless there was an error. */
+  get #limit(): string {
+    return `limit of ${formatSize(this.#settings.maxBytes)}`;
+  }
+
   /** Makes a closed file an artifact, so that readers see all of it or nothing. */
   async #publish(
     tool: string,
@@ -230,17 +268,18 @@ class DirectoryStore implements ArtifactStore {
     draft: string,
     dropped: number,
     code?: string,
+    early?: Artifact,
   ): Promise<Artifact> {
     const file = await place.open(draft, constants.O_WRONLY | constants.O_APPEND);
     try {
-      if (dropped > 0) await this.#tellDropped(file, dropped, code);
+      if (dropped > 0) await tellDropped(file, dropped, code ?? this.#limit);
       const { size } = await place.look(draft);
-      const id = await claimId(place, this.#ids);
+      const id = early === undefined ? await claimId(place, this.#ids) : Number(early.id);
       const name = artifactName(id, tool);
       // The age counts from the artifact's publication, not from the command's last output.
       const now = new Date();
       await setTimes(file.fd, now, now);
-      await rename(place.at(draft), place.at(name));
+      await nameFinally(place, draft, name, early?.path);
       const path = join(directory, name);
       this.#own.add(path);
       this.#sweeper.published(directory, path, size);
@@ -249,48 +288,8 @@ class DirectoryStore implements ArtifactStore {
       await file.close();
     }
   }
-
-  async #tellDropped(file: FileHandle, dropped: number, code?: string): Promise<void> {
-    const why = code ?? `limit of ${formatSize(this.#settings.maxBytes)}`;
-    try {
-      await file.appendFile(`\n[… ${formatSize(dropped)} more were not kept: ${why} …]\n`);
-    } catch {
-      // A full disk has no room for this line either; the result says it too.
-    }
-  }
 }
-
-/** Of a descriptor, since the handles of yarn's PnP have no `utimes()`. */
-const setTimes = promisify(futimes);
 
 const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
 type ArtifactEntry = Extract<Entry, { kind: 'artifact' }>;
-
-/** Does the work that makes a draft an artifact; if that fails, removes the draft. */
-async function orRemove<T>(
-  place: HostDirectory,
-  draft: string,
-  work: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    await rm(place.at(draft), { force: true });
-    throw error;
-  }
-}
-
-function noneIfRemoved(error: unknown): string[] {
-  if (hasCode(error, 'ENOENT')) return [];
-  throw error;
-}
-
-async function sizeOf(directory: string, name: string): Promise<number | undefined> {
-  try {
-    return (await inDirectory(directory, ({ look }) => look(name))).size;
-  } catch {
-    // The file was swept meanwhile.
-    return undefined;
-  }
-}

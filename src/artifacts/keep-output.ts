@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type { SpillReport } from '../engine/outcome.js';
 import type { SpillOptions } from '../options/command-options.js';
@@ -52,6 +53,22 @@ export class OutputKeeper {
   spill(afterBytes: number): SpillOptions | undefined {
     if (this.#draft === undefined) return undefined;
     return { path: this.#draft.path, maxBytes: this.#draft.maxBytes, afterBytes };
+  }
+
+  /**
+   * Names the file of a command that still runs. From now on it keeps its name, if the store can do that.
+   *
+   * @returns Undefined: nothing is kept, or the output is too short as yet.
+   */
+  async soFar(): Promise<{ readonly path: string; readonly id?: string | undefined } | undefined> {
+    const draft = this.#draft;
+    if (draft === undefined) return undefined;
+    try {
+      const artifact = await answerOf(draft.publish?.() ?? Promise.resolve(undefined), OPEN_MS);
+      return artifact ?? ((await stat(draft.path)).isFile() ? { path: draft.path } : undefined);
+    } catch {
+      return undefined;
+    }
   }
 
   /**

@@ -30,6 +30,12 @@ export interface ArtifactDraft {
   /** The most bytes that may be written to the file. */
   readonly maxBytes: number;
   /**
+   * Makes the file an artifact while it is still written: it keeps the id and the path when `keep()` is
+   * called. Returns undefined when there is no file yet. Optional: without it, a task's output is named by
+   * the draft's path while the task runs.
+   */
+  publish?(): Promise<Artifact | undefined>;
+  /**
    * Makes the closed file an artifact. Returns undefined when the file is empty.
    *
    * @param tool Under a name other than the draft's.

@@ -13,6 +13,12 @@ const NO_OUTPUT = '(no output)';
 /** The same for a command that still runs. */
 const NO_OUTPUT_YET = '(no output yet)';
 
+/** The same for a task that has printed, but nothing since the model has looked. */
+export const NOTHING_NEW = '(nothing new since the last look)';
+
+/** The same for new output without any text. */
+export const ONLY_BLANKS = '(only blank lines)';
+
 /**
  * Returns the output, or a remark when it is blank: some model APIs refuse blank text, and with it the whole
  * conversation.

@@ -22,6 +22,8 @@ const PATIENCE_MS = 5000;
 interface PlannedCommand {
   /** The file that long output is also written to, from its first byte on. */
   readonly outputFile?: string | undefined;
+  /** The encoding of the output, which the file has as it is. Default: UTF-8. */
+  readonly encoding?: string | undefined;
   /** Whether the command has a stdin to write to, or a terminal. */
   readonly takesInput: boolean;
   readonly terminal?: TerminalSize | undefined;
@@ -39,9 +41,12 @@ export class CommandSubject implements TaskSubject, CommandFollower {
   #state: SubjectState = { kind: 'running' };
   #quietSince = Date.now();
   #outputFile: string | undefined;
+  /** Whether the file has the output as it is followed. */
+  readonly #isUtf8: boolean;
 
-  constructor({ outputFile, takesInput, terminal }: PlannedCommand) {
+  constructor({ outputFile, encoding, takesInput, terminal }: PlannedCommand) {
     this.terminal = terminal;
+    this.#isUtf8 = encoding === undefined || /^utf-?8$/i.test(encoding);
     this.#outputFile = outputFile;
     this.takesInput = takesInput;
     this.#started = new Promise((resolve) => {
@@ -61,6 +66,10 @@ export class CommandSubject implements TaskSubject, CommandFollower {
     return this.#outputFile;
   }
 
+  get isExact(): boolean {
+    return this.#isUtf8 && this.#ring.isExact;
+  }
+
   /** Takes the handle of the running command. */
   readonly started = ({ handle }: Pick<StartedCommand, 'handle'>): void => {
     // Asked while the command runs, since the engine could not tell later.
@@ -77,14 +86,17 @@ export class CommandSubject implements TaskSubject, CommandFollower {
     this.#tell();
   };
 
+  /** Notes the file that has all of its output from now on; undefined: none has. */
+  keptIn(file: string | undefined): void {
+    this.#outputFile = file;
+  }
+
   /**
    * Notes that the command has ended.
    *
    * @param receipt Undefined: the command was never started.
-   * @param outputFile The file with all of its output by now, if that is known.
    */
-  conclude(receipt: Receipt | undefined, outputFile = this.#outputFile): void {
-    this.#outputFile = outputFile;
+  conclude(receipt: Receipt | undefined): void {
     this.#start(undefined);
     const endedAt = Date.now();
     if (receipt === undefined || receipt.background.length === 0) {
@@ -105,13 +117,12 @@ export class CommandSubject implements TaskSubject, CommandFollower {
   }
 
   async read(since: number, maxBytes: number): Promise<OutputStretch> {
-    const isForgotten = since < this.#ring.start && this.#ring.isExact;
-    if (isForgotten && this.#outputFile !== undefined) {
-      const room = Math.min(maxBytes, this.#ring.start - since);
-      const bytes = await readAt(this.#outputFile, since, room);
-      if (bytes.length > 0) return { bytes, from: since, total: this.#ring.total };
-    }
-    return this.#ring.read(since, maxBytes);
+    const kept = this.#ring.read(since, maxBytes);
+    // What memory does not have any more, or never had: a command may print faster than its host listens.
+    const missing = Math.min(kept.from, kept.total) - since;
+    if (missing <= 0 || !this.isExact || this.#outputFile === undefined) return kept;
+    const bytes = await readAt(this.#outputFile, since, Math.min(maxBytes, missing));
+    return bytes.length > 0 ? { bytes, from: since, total: this.#ring.total } : kept;
   }
 
   async members(): Promise<readonly BackgroundProcess[] | undefined> {

@@ -36,7 +36,7 @@ export async function readOutput(
   return { text, cursor: from + Math.max(first, end), missedBytes: from + first - since, total };
 }
 
-function firstWhole(bytes: Uint8Array): number {
+export function firstWhole(bytes: Uint8Array): number {
   let first = 0;
   while (first < 3 && isContinuation(bytes[first])) first += 1;
   return first;

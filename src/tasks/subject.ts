@@ -35,6 +35,8 @@ export interface TaskSubject {
   readonly terminal: TerminalSize | undefined;
   /** The file with all of its output, if there is one. */
   readonly outputFile: string | undefined;
+  /** Whether positions of the output are those of the file's bytes. Default: true. */
+  readonly isExact?: boolean;
   /**
    * Calls `told` when there is more output or another state, without saying which.
    *

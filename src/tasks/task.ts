@@ -1,6 +1,15 @@
+import { ExclusiveQueue } from '../support/mutex.js';
 import { FollowedTask, type StopOptions, type WaitOptions } from './followed-task.js';
-import type { TaskOutput } from './output.js';
-import { readOutput } from './output.js';
+import {
+  LOOK_BYTES,
+  lookAt,
+  type OutputPlace,
+  placeWithSize,
+  type Seen,
+  type SizedPlace,
+  type TaskLook,
+} from './look/look.js';
+import type { LookAim } from './look/windows.js';
 import type { TaskEnd, TaskLifetime, TaskState, TaskStatus } from './status.js';
 import type { TaskSubject } from './subject.js';
 import type { Awaited, Until } from './wait.js';
@@ -19,6 +28,8 @@ export interface TaskWork {
   readonly tail: () => string;
   /** Ends its command; processes that a finished command has left are ended by the subject. */
   readonly cancel: () => void;
+  /** Returns where its output can be read while it runs. Default: nowhere. */
+  readonly place?: (() => Promise<OutputPlace | undefined>) | undefined;
   /** How long it may run. Default: 'tool'. */
   readonly lifetime?: TaskLifetime | undefined;
 }
@@ -36,8 +47,9 @@ export class Task extends FollowedTask {
   #over: { readonly end: TaskEnd; readonly at: number } | undefined;
   #delivered = false;
   #waiting = 0;
-  /** The position up to which a model has seen its output. */
-  #seen = 0;
+  /** How far a model has seen its output. */
+  #seen: Seen = { position: 0, newlines: 0 };
+  readonly #looks = new ExclusiveQueue();
 
   /** @param startedAt By the clock of `performance.now()`. */
   constructor(id: string, work: TaskWork, startedAt: number) {
@@ -98,23 +110,33 @@ export class Task extends FollowedTask {
   }
 
   /**
-   * Reads the output that no model has seen yet, and counts it as seen.
-   *
-   * @param part Of more than `maxBytes`: the beginning, with the rest for the next read, or the end.
+   * Shows the output that no model has seen yet, and counts it as seen; of more than `maxBytes` the part that
+   * `aim` says.
    */
-  async readNew(maxBytes: number, part: 'first' | 'last'): Promise<TaskOutput> {
-    const seen = this.#seen;
-    const first = await readOutput(this.followed, seen, maxBytes);
-    const isAll = part === 'first' || first.cursor >= first.total;
-    const since = Math.max(seen, first.total - maxBytes);
-    const output = isAll ? first : await readOutput(this.followed, since, maxBytes);
-    this.#seen = Math.max(this.#seen, output.cursor);
-    return isAll ? output : { ...output, missedBytes: output.missedBytes + since - seen };
+  look(aim: LookAim = { kind: 'end' }, maxBytes = LOOK_BYTES): Promise<TaskLook> {
+    // One after the other: what one look shows, no other does.
+    return this.#looks.run(async () => {
+      const { look, seen } = await lookAt(this.followed, this.#seen, aim, maxBytes);
+      this.#seen = seen;
+      const skips = look.parts.some(({ kind }) => kind === 'skipped');
+      return skips ? { ...look, place: await this.#place() } : look;
+    });
+  }
+
+  /** Returns where its output can be read, and how much of it is there. */
+  async #place(): Promise<SizedPlace | undefined> {
+    const place = this.#work === undefined ? this.#keptPlace() : await this.#work.place?.();
+    return place && placeWithSize(place, this.followed);
+  }
+
+  #keptPlace(): OutputPlace | undefined {
+    const path = this.outputFile;
+    return path === undefined ? undefined : { path, name: this.#over?.end.kept ?? path };
   }
 
   /** The position up to which a model has seen its output. */
   get seen(): number {
-    return this.#seen;
+    return this.#seen.position;
   }
 
   /** Waits as the base class does; when the command has ended, `end` is set too. */

@@ -1,3 +1,5 @@
+import { wellFormed } from '../../support/text.js';
+import type { LookAim } from '../../tasks/look/windows.js';
 import type { Awaited, Until } from '../../tasks/wait.js';
 import { formatSeconds } from '../notices.js';
 
@@ -52,11 +54,31 @@ export function namesSomething({ line, port, silentMs }: Until): boolean {
   return line !== undefined || port !== undefined || silentMs !== undefined;
 }
 
+/** Returns what a look is to show after a wait; undefined: what was printed last. */
+export function aimOf(awaited: Awaited): LookAim | undefined {
+  if (awaited.kind !== 'line') return undefined;
+  const { from, cursor } = awaited;
+  return { kind: 'line', from, cursor };
+}
+
+/** Characters of a line that are told. */
+const TOLD_CHARACTERS = 400;
+
+/** Shows a line on which a wait has ended; of a long one what is around the text that was waited for. */
+function toldLine({ line, pattern }: Awaited & { readonly kind: 'line' }): string {
+  if (line.length <= TOLD_CHARACTERS) return line;
+  const at = typeof pattern === 'string' ? line.indexOf(pattern) : line.search(pattern);
+  const from = Math.max(0, Math.min(at - TOLD_CHARACTERS / 4, line.length - TOLD_CHARACTERS));
+  const to = from + TOLD_CHARACTERS;
+  const told = wellFormed(line.slice(from, to));
+  return `${from > 0 ? '…' : ''}${told}${to < line.length ? '…' : ''}`;
+}
+
 /** Describes in one line what ended a wait; undefined: the end of the task, which is told elsewhere. */
 export function awaitedText(awaited: Awaited, until: Until): string | undefined {
   switch (awaited.kind) {
     case 'line':
-      return `It has printed: ${awaited.line}`;
+      return `It has printed: ${toldLine(awaited)}`;
     case 'listening':
       return `It listens on port ${awaited.port} (${awaited.address}).`;
     case 'silent': {

@@ -124,8 +124,9 @@ test('of two calls that read a completed task at once, one gets the output', asy
   await sleep(500);
   const ask = () => tool.taskOutput.execute({ task_id: id });
   const answers = await Promise.all([ask(), ask()]);
-  const statuses = answers.map(({ details }) => details.status);
-  expect(statuses.filter((status) => status === 'completed')).toHaveLength(1);
+  expect(answers.map(({ details }) => details.status)).toEqual(['completed', 'completed']);
+  expect(answers.filter((answer) => textOf(answer).includes('\nonce'))).toHaveLength(1);
+  expect(textOf(await ask())).toContain('Task not found');
 });
 
 test('Scenario: Unknown task ID', async () => {

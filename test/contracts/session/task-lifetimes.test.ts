@@ -54,7 +54,7 @@ test('a detached task is ended, returned and forgotten as any other', async () =
   const id = tasks.note(await startTask(tool, `echo on; ${longSleep(7302)}`));
   await eventually(() => expect(sleeping(7302)).toHaveLength(1));
   expect(textOf(await tool.killTask.execute({ task_id: id }))).toMatch(
-    new RegExp(`^task_id: ${id}\nstatus: completed\n\non\n`),
+    new RegExp(`^task_id: ${id}\nstatus: killed\n\non\n`),
   );
   expect(sleeping(7302)).toEqual([]);
   expect(textOf(await tool.taskOutput.execute({ task_id: id }))).toMatch(

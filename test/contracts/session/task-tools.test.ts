@@ -28,7 +28,7 @@ test('B9: a task is ended, with all that it has started, and returned', async ()
   const id = await startTask(tool, `echo begun; ${longSleep(7101)} & setsid ${longSleep(7101)}`);
   await eventually(() => expect(sleeping(7101)).toHaveLength(2));
   expect(await say(tool.killTask, { task_id: id })).toBe(
-    `task_id: ${id}\nstatus: completed\n\nbegun\n\nCommand cancelled`,
+    `task_id: ${id}\nstatus: killed\n\nbegun\n\nCommand cancelled`,
   );
   expect(sleeping(7101)).toEqual([]);
   expect(await say(tool.killTask, { task_id: id })).toContain(`Task not found: ${id}`);
@@ -43,7 +43,7 @@ test('B9: new output is shown, even beyond the limit of the whole', async () => 
     `task_id: ${id}\nstatus: running\n\nhello\n\nIt has printed: hello`,
   );
   expect(await say(tool.taskOutput, { task_id: id, new: true })).toBe(
-    `task_id: ${id}\nstatus: running\n\n(no output yet)`,
+    `task_id: ${id}\nstatus: running\n\n(nothing new since the last look)`,
   );
 });
 

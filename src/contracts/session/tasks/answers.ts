@@ -1,3 +1,5 @@
+import type { LookAim } from '../../../tasks/look/windows.js';
+import type { TaskState } from '../../../tasks/status.js';
 import type { ToolResult } from '../../contract.js';
 import { newOutput } from '../../tasks/task-text.js';
 import {
@@ -5,9 +7,10 @@ import {
   newOutputResult,
   readTaskResult,
   type TaskDetails,
+  type TaskPhase,
   unknownTaskResult,
 } from './result.js';
-import type { SessionTask, SessionTasks } from './session-tasks.js';
+import type { EndedTask, SessionTask, SessionTasks } from './session-tasks.js';
 
 /** Makes the answer about a task that does not exist, or not any more. */
 export function unknownTask(tasks: SessionTasks, taskId: string): ToolResult<TaskDetails> {
@@ -28,28 +31,34 @@ export async function endedTask(
   const { task } = known;
   // The answer also says the state of the task, which is known when the task has ended.
   await task.ended;
-  const phase = task.state === 'left' ? 'left' : 'completed';
+  const phase = phaseOf(task.state, end);
   if (tasks.take(known)) {
     const output = shown === 'new' && task.seen > 0 ? await newOutput(task) : undefined;
     return completedTaskResult(task.id, end, phase, output);
   }
   // A second call at the same time gets no output. Or the last processes have ended since then.
-  if (tasks.find(task.id) === undefined) return unknownTask(tasks, task.id);
-  if (phase === 'completed') tasks.forget(known);
-  return readTaskResult(task.id, phase, end.file);
+  if (phase !== 'left') tasks.forget(known);
+  return readTaskResult(task.id, phase, end);
+}
+
+function phaseOf(state: TaskState, { outcome }: EndedTask): Exclude<TaskPhase, 'running'> {
+  if (state === 'left') return 'left';
+  return outcome.kind === 'cancelled' ? 'killed' : 'completed';
 }
 
 /**
  * Makes the answer about a task after a wait.
  *
  * @param event One line about what has happened; undefined: the task may have ended.
+ * @param aim The part that is shown of more output than fits. Default: what was printed last.
  */
 export async function newsOfTask(
   tasks: SessionTasks,
   known: SessionTask,
   event: string | undefined,
+  aim?: LookAim,
 ): Promise<ToolResult<TaskDetails>> {
   const { task } = known;
   if (task.end !== undefined || task.receipt !== undefined) return endedTask(tasks, known, 'new');
-  return newOutputResult(task.id, await newOutput(task), event);
+  return newOutputResult(task.id, await newOutput(task, aim), event);
 }

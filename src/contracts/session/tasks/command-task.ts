@@ -3,6 +3,7 @@ import type { RunResult } from '../../../engine/outcome.js';
 import type { CommandHandle } from '../../../engine/process.js';
 import type { CommandSubject } from '../../../tasks/command-subject.js';
 import { taskLabel } from '../../../tasks/label.js';
+import type { OutputPlace } from '../../../tasks/look/look.js';
 import { type TaskEnd, taskResult } from '../../../tasks/status.js';
 import { TOOL } from '../../contract.js';
 import type { SessionSettings } from '../options.js';
@@ -36,11 +37,20 @@ export function commandTask(
       ended: ended.then(taskEnd),
       tail: () => '',
       cancel: () => handle.cancel(),
+      place: () => placeSoFar(running),
       lifetime,
     },
     ended,
     outputSoFar: () => outputSoFar(handle, settings),
   };
+}
+
+/** Says where the output so far is; the file has its name from now on. */
+async function placeSoFar({ subject, keeper }: RunningCommand): Promise<OutputPlace | undefined> {
+  const { path } = (await keeper.soFar()) ?? {};
+  if (path === undefined) return undefined;
+  subject.keptIn(path);
+  return { path, name: path };
 }
 
 async function endOf(
@@ -53,7 +63,8 @@ async function endOf(
   const kept = inFile.kind === 'none' ? await keepShort(end, outputs) : inFile;
   const receipt = await sessionReceipt(end, streams, environment, {}, kept);
   const file = kept.kind === 'kept' ? kept.artifact.path : undefined;
-  subject.conclude(receipt, file);
+  subject.keptIn(file);
+  subject.conclude(receipt);
   const { outcome, durationMs } = end;
   return { outcome, durationMs, shown: { kind: 'streams', streams }, receipt, file };
 }

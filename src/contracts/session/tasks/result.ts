@@ -5,6 +5,7 @@ import { newestOf } from '../../../support/text.js';
 import type { TaskStatus } from '../../../tasks/status.js';
 import type { ToolResult } from '../../contract.js';
 import { afterWarning, noticesOf, outputText, warningOf } from '../../notices.js';
+import type { NewOutput } from '../../tasks/task-text.js';
 import {
   limitNotices,
   lossyNotices,
@@ -17,8 +18,11 @@ import {
 } from '../result.js';
 import type { EndedTask, ShownTaskOutput } from './session-tasks.js';
 
-/** The state of a task for a model. `left`: the command has ended, and processes of it still run. */
-export type TaskPhase = 'running' | 'completed' | 'left';
+/**
+ * The state of a task for a model. `left`: the command has ended, and processes of it still run. `killed`: it
+ * was ended, by `kill_task` or with what started it.
+ */
+export type TaskPhase = 'running' | 'completed' | 'killed' | 'left';
 
 /** Details of an answer about a task. */
 export interface TaskDetails {
@@ -79,13 +83,12 @@ function isCut(shown: ShownTaskOutput): boolean {
  */
 export function newOutputResult(
   taskId: string,
-  output: string,
+  output: NewOutput,
   event: string | undefined,
 ): ToolResult<TaskDetails> {
-  const shown = outputText(output, 'running');
-  const text = sections([taskLines(taskId, 'running'), shown, event ?? '']);
+  const text = sections([taskLines(taskId, 'running'), output.shown, event ?? '']);
   return running(taskId, text, {
-    output,
+    output: output.text,
     ...structuredNotices(event === undefined ? [] : [event]),
   });
 }
@@ -108,13 +111,13 @@ export function completedTaskResult(
   taskId: string,
   { outcome, durationMs, shown, receipt, notice, file }: EndedTask,
   phase: Exclude<TaskPhase, 'running'>,
-  output?: string,
+  output?: NewOutput,
 ): ToolResult<TaskDetails> {
   const isAll = output === undefined && !isCut(shown);
   const whole = isAll || file === undefined ? undefined : `All of its output: ${file}`;
   const notices = noticesOf([...lossyOf(shown), whole], [notice], receipt);
   const report = reportText(
-    output === undefined ? shownText(shown) : outputText(output),
+    output === undefined ? shownText(shown) : output.shown,
     outcome,
     notices,
   );
@@ -133,29 +136,27 @@ export function completedTaskResult(
     structured: {
       task_id: taskId,
       status: phase,
-      ...(output === undefined ? structuredOutput(shown) : { output }),
+      ...(output === undefined ? structuredOutput(shown) : { output: output.text }),
       ...structuredEnd(outcome),
       ...structuredNotices([...warningOf(receipt), ...notices, ...limitNotices(outcome)]),
     },
   };
 }
 
-/** Makes the answer about a task whose end was returned before, while processes of it still ran. */
+/** Makes the answer about a task whose end was returned before, or is returned to another call. */
 export function readTaskResult(
   taskId: string,
   phase: Exclude<TaskPhase, 'running'>,
-  file: string | undefined,
+  { outcome, file }: Pick<EndedTask, 'outcome' | 'file'>,
 ): ToolResult<TaskDetails> {
   const where = file === undefined ? '' : ` All of its output: ${file}`;
   const rest = phase === 'left' ? '' : ' None of its processes runs any more.';
-  const text = sections([
-    taskLines(taskId, phase),
-    `Its end has been returned before.${rest}${where}`,
-  ]);
+  const told = `Its end has been returned before.${rest}${where}`;
+  const text = sections([taskLines(taskId, phase), reportText(told, outcome, [])]);
   return {
     content: [{ type: 'text', text }],
-    details: { taskId, status: phase },
-    structured: { task_id: taskId, status: phase },
+    details: { taskId, status: phase, outcome },
+    structured: { task_id: taskId, status: phase, ...structuredEnd(outcome) },
   };
 }
 

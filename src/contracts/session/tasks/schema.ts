@@ -64,7 +64,7 @@ export const TASK_RESULT_SCHEMA = schemaOf(
     ...END_PROPERTIES,
     output: { type: 'string', description: 'What is new, stdout and stderr as they came' },
     task_id: { type: 'string' },
-    status: { type: 'string', enum: ['running', 'completed', 'left'] },
+    status: { type: 'string', enum: ['running', 'completed', 'killed', 'left'] },
   },
   ['task_id', 'status'],
 );

@@ -2,7 +2,7 @@ import type { TaskStatus } from '../../../tasks/status.js';
 import { completeTool, type Lifetime } from '../../call.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../../contract.js';
 import { taskLine } from '../../tasks/task-text.js';
-import { awaitedText, namesSomething, untilOf } from '../../tasks/until.js';
+import { aimOf, awaitedText, namesSomething, untilOf } from '../../tasks/until.js';
 import { WRITE_WAIT, writeTo } from '../../tasks/write-and-wait.js';
 import { createValidator } from '../../validate.js';
 import { endedTask, newsOfTask, unknownTask } from './answers.js';
@@ -117,7 +117,7 @@ async function readTask(
   if (task.end !== undefined) return endedTask(tasks, known, waits || input.new ? 'new' : 'all');
   if (!waits) return input.new ? newsOfTask(tasks, known, undefined) : outputSoFar(tasks, known);
   const awaited = await task.whileAwaited(() => task.wait(until, { since: task.seen, signal }));
-  return newsOfTask(tasks, known, awaitedText(awaited, until));
+  return newsOfTask(tasks, known, awaitedText(awaited, until), aimOf(awaited));
 }
 
 async function outputSoFar(
@@ -140,8 +140,8 @@ async function writeToTask(
   const { task } = known;
   if (task.end !== undefined) return endedTask(tasks, known, 'new');
   const until = { ...WRITE_WAIT, ...asked };
-  const event = await task.whileAwaited(() => writeTo(task, text, until, signal));
-  return newsOfTask(tasks, known, event);
+  const { event, aim } = await task.whileAwaited(() => writeTo(task, text, until, signal));
+  return newsOfTask(tasks, known, event, aim);
 }
 
 async function killTask(

@@ -1,4 +1,5 @@
 import { lastBytes } from '../../../support/text.js';
+import type { LookAim } from '../../../tasks/look/windows.js';
 import type { Task } from '../../../tasks/task.js';
 import { formatSeconds, joinSections, outputText } from '../../notices.js';
 import { newOutput, taskLine } from '../../tasks/task-text.js';
@@ -41,11 +42,16 @@ export function jobReport(task: Task): string {
  * Reports a job with its output since the model has looked.
  *
  * @param event One line about what has happened.
+ * @param aim The part that is shown of more output than fits. Default: what was printed last.
  */
-export async function jobNews(task: Task, event: string | undefined): Promise<string> {
+export async function jobNews(
+  task: Task,
+  event: string | undefined,
+  aim?: LookAim,
+): Promise<string> {
   const line = `Job ${taskLine(task)}`;
   if (task.end !== undefined) return endReport(line, task);
-  return joinSections(line, [outputText(await newOutput(task), 'running')], event);
+  return joinSections(line, [(await newOutput(task, aim)).shown], event);
 }
 
 function endReport(line: string, task: Task): string {

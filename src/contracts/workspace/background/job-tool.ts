@@ -10,6 +10,7 @@ import type { BashTool, ToolCall, ToolResult } from '../../contract.js';
 import { ToolAbortError, ToolError } from '../../errors.js';
 import { taskLine } from '../../tasks/task-text.js';
 import {
+  aimOf,
   awaitedText,
   namesSomething,
   UNTIL_PROPERTIES,
@@ -113,8 +114,8 @@ async function answer(
   }
   if (write !== undefined) {
     const task = manager.find(write.id);
-    const event = await writeTo(task, write.text, { ...WRITE_WAIT, ...input }, signal);
-    return result(await jobNews(task, event), [task]);
+    const { event, aim } = await writeTo(task, write.text, { ...WRITE_WAIT, ...input }, signal);
+    return result(await jobNews(task, event, aim), [task]);
   }
   if (poll !== undefined) {
     return polled(poll.length === 0 ? untold(manager) : find(manager, poll), input, signal);
@@ -136,11 +137,9 @@ async function polled(
   const first = await waitForFirst(tasks, until, signal);
   if (!namesSomething(until)) return reports(tasks);
   const news = tasks.map((task) => {
-    const isFirst = first === undefined || first.task === task;
-    return jobNews(
-      task,
-      isFirst ? awaitedText(first?.awaited ?? { kind: 'time' }, until) : undefined,
-    );
+    const awaited = first?.awaited ?? { kind: 'time' };
+    if (first !== undefined && first.task !== task) return jobNews(task, undefined);
+    return jobNews(task, awaitedText(awaited, until), aimOf(awaited));
   });
   return result((await Promise.all(news)).join('\n\n'), tasks);
 }

@@ -127,7 +127,8 @@ class TaskCandidate {
   /** Keeps the answer, which the model is told only once, where it can be read again. */
   async #ended(end: TaskEnd): Promise<TaskEnd> {
     const receipt = this.#receipt;
-    this.#subject.conclude(receipt, receipt?.kept?.path);
+    this.#subject.keptIn(receipt?.kept?.path);
+    this.#subject.conclude(receipt);
     if (receipt?.kept?.artifactId !== undefined) {
       return { ...end, kept: `artifact://${receipt.kept.artifactId}` };
     }
