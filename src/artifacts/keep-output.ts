@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type { SpillReport } from '../engine/outcome.js';
 import type { SpillOptions } from '../options/command-options.js';
+import { removeHostFile } from '../support/directories/host-files.js';
 import { messageOf } from '../support/errors.js';
 import { warnHost } from '../support/logger.js';
 import { withinTime } from '../support/timing.js';
@@ -103,6 +104,11 @@ export class OutputKeeper {
     } catch (error) {
       return { kind: 'failed', reason: messageOf(error) };
     }
+  }
+
+  /** Removes the file of a command that has ended and whose output is not kept, if one was made. */
+  async drop(report: SpillReport | undefined): Promise<void> {
+    if (report !== undefined) await removeHostFile(report.path).catch(() => {});
   }
 
   /** Discards the draft of a command that never ran. */

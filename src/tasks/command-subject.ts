@@ -66,6 +66,11 @@ export class CommandSubject implements TaskSubject, CommandFollower {
     return this.#outputFile;
   }
 
+  /** Bytes printed so far. */
+  get printed(): number {
+    return this.#ring.total;
+  }
+
   get isExact(): boolean {
     return this.#isUtf8 && this.#ring.isExact;
   }

@@ -167,34 +167,47 @@ export function sessionResult(
   return { content: [{ type: 'text', text }], details, structured };
 }
 
+/** The output of a command that has gone on in the background by itself. */
+interface OutputSoFar {
+  /** The time that it has run, in milliseconds. */
+  readonly afterMs: number;
+  /** The end of its output. */
+  readonly streams: ShownStreams;
+  /** One line about the output before that. */
+  readonly skipped: string | undefined;
+}
+
 /**
  * Makes the answer about a command that runs in the background.
  *
- * @param afterMs The time that it has run, in milliseconds, if it was not started in the background.
+ * @param wentOn If it was not started in the background: how long it has run, and its output so far.
  */
 export function startedResult(
   taskId: string,
   details: SessionDetails,
   notice: string | undefined,
-  afterMs?: number,
+  wentOn?: OutputSoFar,
 ): ToolResult<SessionDetails> {
+  const { streams = NO_STREAMS, skipped } = wentOn ?? {};
   const how =
-    afterMs === undefined
+    wentOn === undefined
       ? 'Started in the background with'
-      : `Still running after ${formatSeconds(afterMs / 1000)}; it goes on in the background with`;
+      : `Still running after ${formatSeconds(wentOn.afterMs / 1000)}; it goes on in the background with`;
   const started =
     `${how} task_id: ${taskId}\n` +
     `For its output, call task_output with {"task_id": "${taskId}"}.`;
   const structured = {
-    ...structuredStreams(NO_STREAMS),
+    ...structuredStreams(streams),
     exit_code: null,
     timed_out: false,
-    ...structuredNotices(notice === undefined ? [] : [notice]),
+    ...structuredNotices([skipped, notice].filter((one) => one !== undefined)),
     cwd: details.cwd,
     task_id: taskId,
     status: 'running',
   };
-  const text = sections([started, notice ?? '']);
+  const hasPrinted = streams.stdout.text + streams.stderr.text !== '';
+  const soFar = hasPrinted ? streamsText(streams, 'running') : '';
+  const text = sections([skipped ?? '', soFar, started, notice ?? '']);
   return { content: [{ type: 'text', text }], details, structured };
 }
 

@@ -47,7 +47,7 @@ export async function runInSession(
   });
   if ('task' in result) {
     const details = { cwd: directory.path, ...detailsOfTimeout(timeout), task: result.task };
-    return startedResult(result.task.id, details, timeoutChange(timeout, settings), result.afterMs);
+    return startedResult(result.task.id, details, timeoutChange(timeout, settings), result);
   }
   const { kind } = result.outcome;
   const endedItself = kind !== 'timedOut' && kind !== 'cancelled';

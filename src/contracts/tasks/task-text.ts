@@ -52,6 +52,12 @@ export function lookText({ parts, rest, place }: TaskLook): string {
   return `${shown.join('').replace(/^\n+/, '')}${after}`.trimEnd();
 }
 
+/** Says what a look has skipped; undefined: nothing. */
+export function skippedText({ parts, place }: TaskLook): string | undefined {
+  const lines = parts.flatMap((part) => (part.kind === 'text' ? [] : [skippedLine(part, place)]));
+  return lines.length === 0 ? undefined : lines.join('\n');
+}
+
 /** The remark in place of output that is blank. */
 function remarkOn({ newBytes, total }: TaskLook, isRunning: boolean): string {
   if (total === 0) return outputText('', isRunning ? 'running' : 'ended');

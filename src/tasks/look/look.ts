@@ -30,7 +30,7 @@ export interface SkippedOutput {
 
 /** Output that is shown, or skipped. */
 export type LookPart =
-  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'text'; readonly text: string; readonly from: number; readonly to: number }
   | ({ readonly kind: 'skipped' } & SkippedOutput);
 
 /** Where the output of a task can be read while it runs. */
@@ -76,7 +76,8 @@ export async function lookAt(
   maxBytes: number,
 ): Promise<{ readonly look: TaskLook; readonly seen: Seen }> {
   const isRunning = subject.state.kind === 'running';
-  const { total } = await subject.read(Number.MAX_SAFE_INTEGER, 0);
+  const printed = await subject.read(Number.MAX_SAFE_INTEGER, 0);
+  const total = Math.min(printed.total, aim.kind === 'end' ? (aim.upTo ?? Infinity) : Infinity);
   const walk = new Walk(subject, seen);
   for (const window of windowsOf(aim, seen.position, total, maxBytes)) {
     const mayGrow = isRunning && window.to === total;
@@ -137,12 +138,10 @@ class Walk {
 
   #tell(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
-    this.#advance(this.#seen.position + bytes.length, newlinesIn(bytes));
-    const last = this.parts.at(-1);
-    const text = Buffer.from(bytes).toString('utf8');
-    if (last?.kind === 'text')
-      this.parts[this.parts.length - 1] = { kind: 'text', text: last.text + text };
-    else this.parts.push({ kind: 'text', text });
+    const from = this.#seen.position;
+    const to = from + bytes.length;
+    this.#advance(to, newlinesIn(bytes));
+    this.parts.push({ kind: 'text', text: Buffer.from(bytes).toString('utf8'), from, to });
   }
 
   #advance(position: number, added: number | undefined): void {

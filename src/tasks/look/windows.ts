@@ -1,7 +1,7 @@
 /** What a look is to show of output that is longer than fits. */
 export type LookAim =
-  /** What was printed last. */
-  | { readonly kind: 'end' }
+  /** What was printed last, or last before a position. */
+  | { readonly kind: 'end'; readonly upTo?: number }
   /** What is around a line that was found; what comes after that is for the next look. */
   | { readonly kind: 'line'; readonly from: number; readonly cursor: number }
   /** What came first after a position, and what was printed last. */

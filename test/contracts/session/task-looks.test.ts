@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import type { BashTool, SessionTool } from '../../../src/index.js';
 import { quote } from '../../support/commands.js';
@@ -177,4 +178,53 @@ test('T9: a call that waits beside kill_task is no error, and no path is named t
     expect(paths.length > 0).toBe(command.startsWith('echo'));
     for (const path of paths) expect(existsSync(path)).toBe(true);
   }
+});
+
+test('W2: a command that goes on as a task shows the end of its output so far, once', async () => {
+  const tool = newSession({ autoBackgroundMs: 2500 });
+  const command =
+    'seq -f "module %06g" 1000; sleep .3; echo oops >&2; sleep .2; echo waiting; ' +
+    `until test -e ${quote(folder.file('go on'))}; do sleep .05; done; echo done; sleep 60`;
+  const answer = await tool.execute({ command });
+  const [skipped = '', ...lines] = textOf(answer).split('\n');
+  expect(skipped).toMatch(/^\[… [\d,]+ bytes \([\d,]+ lines\) skipped\. They are in /);
+  const advice = /the last of them: (.*) …\]$/.exec(skipped)?.[1] ?? '';
+  expect(follow(advice).trimEnd().split('\n').at(-1)).toBe(lineBefore(lines[1]));
+  expect(lines.slice(-7)).toEqual([
+    'waiting',
+    '',
+    'stderr:',
+    'oops',
+    '',
+    expect.stringMatching(/^Still running after 2\.5 seconds; it goes on in the background with /),
+    expect.stringMatching(/^For its output, call task_output with /),
+  ]);
+  expect(textOf(answer).length).toBeLessThan(5000);
+  expect(answer.structured).toMatchObject({
+    stdout: expect.stringMatching(/^module \d{6}\n(?:module \d{6}\n)+waiting\n$/),
+    stderr: 'oops\n',
+    stdout_characters: 14_008,
+    notices: [skipped],
+    status: 'running',
+  });
+  const id = answer.details.task?.id;
+  writeFileSync(folder.file('go on'), '');
+  expect(shown(await say(tool.taskOutput, { task_id: id, line: 'done' }))).toBe(
+    'done\n\nIt has printed: done',
+  );
+});
+
+test('W2: a command that ends in time leaves no file behind', async () => {
+  const tool = newSession({ autoBackgroundMs: 20_000 });
+  const answer = await tool.execute({ command: 'seq 100000 | tail -n 2000' });
+  expect(textOf(answer)).toMatch(/^98001\n/);
+  // The next task's file is the only one.
+  const id = await startTask(tool, 'seq 5000; sleep 60');
+  const text = await say(tool.taskOutput, { task_id: id, line: '5000' });
+  const file = / in (\S+);/.exec(text)?.[1] ?? '';
+  const names = readdirSync(dirname(file)).filter((name) => !name.startsWith('.ids'));
+  expect(names.map((name) => name.replace(/^\.draft-.*/, '.draft')).sort()).toEqual([
+    '.draft',
+    '0.bash.log',
+  ]);
 });

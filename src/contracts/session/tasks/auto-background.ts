@@ -1,19 +1,25 @@
 import { OutputKeeper } from '../../../artifacts/keep-output.js';
 import type { CommandFollower } from '../../../command/execute.js';
-import type { OutputChunk, SeparateResult } from '../../../engine/outcome.js';
+import type { Capture, OutputChunk, SeparateResult } from '../../../engine/outcome.js';
 import type { CommandHandle } from '../../../engine/process.js';
 import type { ExecuteOptions } from '../../../options/command-options.js';
 import { abortReason, onAbort } from '../../../support/abort.js';
 import { settlesWithin } from '../../../support/timing.js';
 import { CommandSubject } from '../../../tasks/command-subject.js';
+import type { TaskLook } from '../../../tasks/look/look.js';
 import { TOOL, type ToolCall } from '../../contract.js';
+import { skippedText } from '../../tasks/task-text.js';
 import type { SessionSettings } from '../options.js';
-import type { CallTimeout, SessionDetails } from '../result.js';
+import type { ShownStream } from '../output.js';
+import type { CallTimeout, SessionDetails, ShownStreams } from '../result.js';
 import { commandTask } from './command-task.js';
+import { RecentStreams } from './recent-streams.js';
 import type { SessionTasks } from './session-tasks.js';
 
-/** Bytes of output that are kept only in memory: less than the task's own buffer has. */
-const MEMORY_BYTES = 64 * 1024;
+/** Bytes of the output that are shown when a command goes on as a task. */
+const SHOWN_BYTES = 4096;
+/** Bytes of output that are kept only in memory: what is not shown is in a file. */
+const MEMORY_BYTES = SHOWN_BYTES;
 
 /** Starts the command of a call, with further options. */
 export type StartInPlace = (
@@ -33,6 +39,10 @@ interface Candidate {
 interface WentOn {
   readonly task: { readonly id: string; readonly status: 'running' };
   readonly afterMs: number;
+  /** The end of its output so far. */
+  readonly streams: ShownStreams;
+  /** One line about the output before that. */
+  readonly skipped: string | undefined;
 }
 
 /**
@@ -62,8 +72,10 @@ export async function runOrGoOn(
       subject.started(started);
     },
   };
+  const recent = new RecentStreams();
   const told = (chunk: OutputChunk): unknown => {
     subject.tell(chunk);
+    recent.push(chunk, subject.printed);
     return onOutput?.(chunk);
   };
   const running = start({ signal: own.signal, onOutput: told, spill }, follower);
@@ -77,7 +89,9 @@ export async function runOrGoOn(
   const isOver = afterMs <= 0 || (await settlesWithin(settled, afterMs));
   if (isOver || handle === undefined || signal?.aborted || !tasks.hasRoom()) {
     try {
-      return await running;
+      const ended = await running;
+      await keeper.drop(ended.spill);
+      return ended;
     } finally {
       letGo?.();
       subject.conclude(undefined);
@@ -87,5 +101,26 @@ export async function runOrGoOn(
   letGo?.();
   const candidate = { text: command, environment, subject, handle, result: running, keeper };
   const { task } = tasks.adopt(commandTask(candidate, settings, 'tool'), startedAt);
-  return { task: { id: task.id, status: 'running' }, afterMs };
+  const look = await task.look({ kind: 'end', upTo: subject.printed }, SHOWN_BYTES);
+  const totals = await handle.snapshot();
+  const streams = {
+    stdout: endOfStream('stdout', look, recent, totals?.[0]),
+    stderr: endOfStream('stderr', look, recent, totals?.[1]),
+  };
+  return { task: { id: task.id, status: 'running' }, afterMs, streams, skipped: skippedText(look) };
+}
+
+/** Shows what a look has of a stream. */
+function endOfStream(
+  name: 'stdout' | 'stderr',
+  { parts }: TaskLook,
+  recent: RecentStreams,
+  whole: Capture | undefined,
+): ShownStream {
+  const texts = parts.map((part) =>
+    part.kind === 'text' ? recent.between(name, part.from, part.to) : '',
+  );
+  const text = texts.join('');
+  const characters = whole?.total.characters ?? [...text].length;
+  return { text, characters, isCut: parts.some(({ kind }) => kind === 'skipped') };
 }
