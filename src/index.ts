@@ -189,6 +189,8 @@ export type { LookoutConditions, TaskNews } from './tasks/lookout/lookout.js';
 export type { InputWait } from './tasks/lookout/stdin-wait.js';
 export { TaskManager } from './tasks/manager.js';
 export type { TaskManagerOptions } from './tasks/manager-options.js';
+export type { DetachedNotify, Notify, WatchName } from './tasks/notify/notify.js';
+export type { ToldNews } from './tasks/notify/told-news.js';
 export type { TaskOutput } from './tasks/output.js';
 export type { TaskOptions } from './tasks/start.js';
 export type { TaskEnd, TaskLifetime, TaskResult, TaskState, TaskStatus } from './tasks/status.js';

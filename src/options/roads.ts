@@ -104,4 +104,5 @@ export const MISTAKES = {
   timeout: 'the time limit is timeoutMs, in milliseconds',
   maxBuffer: 'output of any length is fine: headBytes and tailBytes say how much of it is kept',
   killSignal: 'commands are ended by SIGTERM, and after graceMs by SIGKILL',
+  notify: 'a command whose watches are told is started by TaskManager.start() or detach()',
 } as const;

@@ -1,7 +1,9 @@
 import { callOut, describeThrown } from '../support/errors.js';
 import { warnHost } from '../support/logger.js';
 import { startTimer } from '../support/timing.js';
-import { Lookout, type LookoutConditions, type TaskNews } from './lookout/lookout.js';
+import { Lookout, type LookoutConditions } from './lookout/lookout.js';
+import type { ToldNews } from './notify/told-news.js';
+import type { Watches } from './notify/watches.js';
 import { readOutput, type TaskOutput } from './output.js';
 import type { TaskStatus } from './status.js';
 import type { TaskSubject } from './subject.js';
@@ -19,7 +21,7 @@ export interface TaskEvent {
     readonly flood: boolean;
   };
   /** Further news, oldest first. */
-  readonly news: readonly TaskNews[];
+  readonly news: readonly ToldNews[];
 }
 
 /** A listener to events of tasks. */
@@ -34,6 +36,10 @@ interface WatchedTask {
   readonly subject: TaskSubject;
   readonly status: () => TaskStatus;
   readonly conditions: LookoutConditions;
+  /** What was asked for at its start, each to be told once. */
+  readonly watches?: Watches | undefined;
+  /** Nothing else is told. Called when there is nothing left to tell. */
+  readonly onlyWatches?: () => void;
 }
 
 /** Sends the events of one task to a runtime, until no process of it is left. */
@@ -49,6 +55,8 @@ export class TaskEvents {
   /** Whether something has happened during the current look. */
   #isDue = false;
   #over = false;
+  /** Whether no process of it is left, or that is not known. */
+  #isGone = false;
 
   /** @param listeners May grow later; a listener that throws is removed. */
   constructor(told: WatchedTask, listeners: Set<TaskListener>) {
@@ -58,7 +66,14 @@ export class TaskEvents {
   }
 
   start(): void {
-    this.#stopWatching = this.#told.subject.watch(() => this.#due(0));
+    const { subject, watches } = this.#told;
+    this.#stopWatching = subject.watch(() => this.#due(0));
+    if (watches !== undefined) watches.onChange = () => this.#due(0);
+    this.#due(0);
+  }
+
+  /** Looks now: a listener has come, for example. */
+  nudge(): void {
     this.#due(0);
   }
 
@@ -88,18 +103,43 @@ export class TaskEvents {
   };
 
   async #look(): Promise<void> {
+    const { watches, onlyWatches } = this.#told;
     this.#isLooking = true;
-    const news = await this.#lookout.look();
-    const output = await this.#output();
+    // Before the other look, so that a line which both find is told as one event.
+    await watches?.look();
+    const found = await this.#lookout.look();
+    const output = onlyWatches === undefined ? await this.#output() : undefined;
+    await watches?.note(found);
+    if (this.#over) return;
+    const news = await this.#marked(found);
     this.#isLooking = false;
     this.#lastAt = performance.now();
-    if (this.#over) return;
     if (output !== undefined || news.length > 0) this.#tell(news, output);
-    if (news.some(({ kind }) => kind === 'gone' || kind === 'lost')) return this.stop();
+    this.#isGone ||= found.some(({ kind }) => kind === 'gone' || kind === 'lost');
+    const isOver = onlyWatches ? watches?.isOver : this.#isGone && !watches?.isHeld;
+    if (isOver) {
+      onlyWatches?.();
+      return this.stop();
+    }
+    if (this.#over) return;
     const isDue = this.#isDue;
     this.#isDue = false;
-    const nextMs = isDue ? 0 : this.#lookout.nextLookMs();
+    const nextMs = isDue ? 0 : this.#nextLookMs();
     if (nextMs !== undefined) this.#due(nextMs);
+  }
+
+  async #marked(found: readonly ToldNews[]): Promise<readonly ToldNews[]> {
+    const { watches, onlyWatches } = this.#told;
+    // Without a listener, it stays to be told.
+    const news = this.#listeners.size === 0 ? found : ((await watches?.mark(found)) ?? found);
+    if (onlyWatches === undefined) return news;
+    return news.filter(({ watch, unmet }) => watch !== undefined || unmet !== undefined);
+  }
+
+  #nextLookMs(): number | undefined {
+    const dues = [this.#lookout.nextLookMs(), this.#told.watches?.nextLookMs()];
+    const known = dues.filter((ms) => ms !== undefined);
+    return known.length === 0 ? undefined : Math.min(...known);
   }
 
   async #output(): Promise<TaskEvent['output']> {
@@ -114,7 +154,7 @@ export class TaskEvents {
     return { ...told, missedBytes, flood };
   }
 
-  #tell(news: readonly TaskNews[], output: TaskEvent['output']): void {
+  #tell(news: readonly ToldNews[], output: TaskEvent['output']): void {
     const event = { task: this.#told.status(), ...(output && { output }), news };
     for (const listener of this.#listeners) {
       callOut(

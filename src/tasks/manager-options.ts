@@ -11,6 +11,7 @@ import {
 import { InputError, showValue } from '../support/errors.js';
 import type { TaskListener } from './events.js';
 import type { LookoutConditions } from './lookout/lookout.js';
+import { checkName } from './notify/notify.js';
 import type { TaskEnd, TaskStatus } from './status.js';
 
 /** Options of a task manager. Times in milliseconds. */
@@ -35,6 +36,11 @@ export interface TaskManagerOptions {
    * Default: 'counted'.
    */
   readonly ids?: 'counted' | 'random' | undefined;
+  /**
+   * The name of this runtime, the same after each restart: detached commands whose `notify.to` it is are
+   * watched for `onEvent`, also those that an earlier process has started. Default: none.
+   */
+  readonly name?: string | undefined;
 }
 
 const NAMES: OptionNames<TaskManagerOptions> = {
@@ -45,6 +51,7 @@ const NAMES: OptionNames<TaskManagerOptions> = {
   onEvent: true,
   watch: true,
   ids: true,
+  name: true,
 };
 const WATCH_NAMES: OptionNames<LookoutConditions> = { lines: true, ports: true, silentMs: true };
 
@@ -57,6 +64,7 @@ interface TaskManagerSettings {
   readonly onEvent: TaskManagerOptions['onEvent'];
   readonly watch: LookoutConditions;
   readonly ids: 'counted' | 'random';
+  readonly name: string | undefined;
 }
 
 /**
@@ -70,7 +78,7 @@ export function resolveManagerOptions(
   within: string,
 ): TaskManagerSettings {
   const options = readOptions('options', given, NAMES, { within });
-  const { onEnd, onEvent, watch = { ports: true }, ids = 'counted' } = options;
+  const { onEnd, onEvent, watch = { ports: true }, ids = 'counted', name } = options;
   checkFunction('onEnd', onEnd);
   checkFunction('onEvent', onEvent);
   return {
@@ -81,6 +89,7 @@ export function resolveManagerOptions(
     onEvent,
     watch: checkWatch(watch),
     ids: checkIds(ids),
+    name: isMissing(name) ? undefined : checkName('name', name),
   };
 }
 

@@ -1,12 +1,14 @@
 import { checkFunction, checkObject, isMissing } from '../support/checks.js';
-import { callOut, describeThrown } from '../support/errors.js';
+import { callOut, describeThrown, InputError } from '../support/errors.js';
 import { warnHost } from '../support/logger.js';
 import { randomBytes } from '../support/random.js';
 import { newestOf } from '../support/text.js';
-import { inLaterTurn, startTimer } from '../support/timing.js';
+import { inLaterTurn, refused, startTimer } from '../support/timing.js';
+import { DetachedWatches } from './detached/watches/detached-watches.js';
 import { TaskLimitError, UnknownTaskError } from './errors.js';
 import { TaskEvents, type TaskListener } from './events.js';
 import { resolveManagerOptions, type TaskManagerOptions } from './manager-options.js';
+import { Watches } from './notify/watches.js';
 import { startWork, type TaskOptions } from './start.js';
 import type { TaskEnd } from './status.js';
 import type { TaskSubject } from './subject.js';
@@ -29,6 +31,8 @@ export class TaskManager {
   #starting = 0;
   #disposed = false;
   #lastId = 0;
+  /** Detached commands that are watched for its listeners; undefined: it has no name. */
+  readonly #detached: DetachedWatches | undefined;
 
   /**
    * @param within Text before the name of an option in an error message.
@@ -36,9 +40,34 @@ export class TaskManager {
    */
   constructor(given: TaskManagerOptions = {}, within = '') {
     this.#settings = resolveManagerOptions(given, within);
-    const { maxRunning, onEvent } = this.#settings;
+    const { maxRunning, onEvent, name } = this.#settings;
     this.maxRunning = maxRunning;
-    if (onEvent) this.#listeners.add(onEvent);
+    if (name !== undefined) {
+      this.#detached = new DetachedWatches(name, this.#listeners, (id) => this.#tasks.has(id));
+    }
+    if (onEvent) this.subscribe(onEvent);
+  }
+
+  /** The name of the runtime, for watches of detached commands; undefined: it has none. */
+  get name(): string | undefined {
+    return this.#settings.name;
+  }
+
+  /** Whether there is a listener to events. */
+  get hasListeners(): boolean {
+    return this.#listeners.size > 0;
+  }
+
+  /**
+   * Looks for detached commands with watches for this manager's `name`, which another process may have
+   * started since. A manager does so by itself when it gets its first listener.
+   *
+   * @returns How many are watched now.
+   * @throws {InputError} The manager has no name.
+   */
+  resume(): Promise<number> {
+    if (this.#detached !== undefined) return this.#detached.resume();
+    return refused(new InputError('name: expected a manager with a name, got one without'));
   }
 
   /**
@@ -50,6 +79,7 @@ export class TaskManager {
   subscribe(listener: TaskListener): () => void {
     if (typeof listener !== 'function') checkFunction('listener', listener ?? 'nothing');
     this.#listeners.add(listener);
+    this.#detached?.start();
     return () => this.#listeners.delete(listener);
   }
 
@@ -92,7 +122,7 @@ export class TaskManager {
    * @throws {LaunchError} The command could not be started.
    */
   start(command: string, options: TaskOptions = {}): Promise<Task> {
-    return inLaterTurn(() => this.begin(() => startWork(command, options)));
+    return inLaterTurn(() => this.begin(() => startWork(command, options, this.hasListeners)));
   }
 
   /**
@@ -166,6 +196,7 @@ export class TaskManager {
   /** Forgets all tasks that have ended, and running ones as soon as they have. Ends none. */
   dispose(): void {
     this.#disposed = true;
+    this.#detached?.stop();
     for (const id of [...this.#forgetting.keys()]) this.forget(id);
   }
 
@@ -179,12 +210,16 @@ export class TaskManager {
     this.#tasks.set(task.id, task);
     for (const follower of this.#followers) follower(task, work.subject);
     task.ended.then((end) => this.#ended(task, end));
-    if (this.#listeners.size > 0) {
-      const { subject } = work;
-      const told = { subject, status: () => task.status(), conditions: this.#settings.watch };
-      new TaskEvents(told, this.#listeners).start();
-    }
+    if (this.#listeners.size > 0) this.#startEvents(task, work);
     return task;
+  }
+
+  #startEvents(task: Task, { subject, watches: order }: TaskWork): void {
+    const { watch: conditions } = this.#settings;
+    const watches = order && new Watches(subject, order, conditions.ports === true);
+    if (watches !== undefined) task.watchBy(watches);
+    const told = { subject, status: () => task.status(), conditions, watches };
+    new TaskEvents(told, this.#listeners).start();
   }
 
   /** Makes the task object; for managers with tasks of a subclass. */
@@ -224,7 +259,7 @@ export class TaskManager {
       for (const id of [...this.#forgetting.keys()].slice(0, Math.max(0, over))) this.forget(id);
     }
     const { onEnd } = this.#settings;
-    if (onEnd === undefined || task.isAwaited || task.take() === undefined) return;
+    if (onEnd === undefined || task.isAwaited || task.take('runtime') === undefined) return;
     callOut(
       () => onEnd(task.status(), end),
       (error) => warnHost(`onEnd threw for task ${task.id}: ${describeThrown(error)}`),

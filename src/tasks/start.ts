@@ -9,9 +9,11 @@ import { checkLiveOptions } from '../options/values.js';
 import { textOf } from '../receipt/capture-text.js';
 import { receiptOf } from '../receipt/receipt.js';
 import { throwIfAborted } from '../support/abort.js';
-import { checkString, type OptionNames, readOptions } from '../support/checks.js';
+import { checkString, isMissing, type OptionNames, readOptions } from '../support/checks.js';
 import { CommandSubject } from './command-subject.js';
 import { taskLabel } from './label.js';
+import { HostLedger } from './notify/ledger.js';
+import { checkHeard, checkNotify, type Notify } from './notify/notify.js';
 import { type TaskEnd, taskResult } from './status.js';
 import type { TaskWork } from './task.js';
 
@@ -24,9 +26,16 @@ export type TaskOptions = OptionsOf<'task'> & {
   readonly stdin?: 'null' | 'pipe' | undefined;
   /** The task's label in lists. Default: the command, shortened. */
   readonly label?: string | undefined;
+  /** What the manager's `onEvent` is told of it besides, each once, with `watch`. Default: nothing. */
+  readonly notify?: Notify | undefined;
 };
 
-const NAMES: OptionNames<TaskOptions> = { ...namesOf('task'), stdin: true, label: true };
+const NAMES: OptionNames<TaskOptions> = {
+  ...namesOf('task'),
+  stdin: true,
+  label: true,
+  notify: true,
+};
 const MISTAKES = {
   onOutput: 'follow the task by read(), wait() or onEvent',
   input: "start it with stdin: 'pipe', and write()",
@@ -37,17 +46,29 @@ const MISTAKES = {
 /**
  * Starts a command as a task.
  *
+ * @param isHeard Whether the manager has a listener to events.
  * @throws {InputError} An option is not valid; nothing was started.
  * @throws {LaunchError} The command could not be started.
  */
-export async function startWork(command: string, given: TaskOptions): Promise<TaskWork> {
-  const { stdin, label, ...options } = readOptions('options', given, NAMES, {
+export async function startWork(
+  command: string,
+  given: TaskOptions,
+  isHeard: boolean,
+): Promise<TaskWork> {
+  const {
+    stdin,
+    label,
+    notify: asked,
+    ...options
+  } = readOptions('options', given, NAMES, {
     mistakes: MISTAKES,
   });
   checkShellText(command);
   checkOptions(options);
   checkLiveOptions({ ...options, stdin });
   checkString('label', label);
+  const notify = isMissing(asked) ? undefined : checkNotify(asked);
+  if (notify !== undefined) checkHeard(isHeard);
   const environment = commandEnvironment(options);
   if (options.signal) throwIfAborted(options.signal);
   const subject = new CommandSubject({
@@ -63,6 +84,7 @@ export async function startWork(command: string, given: TaskOptions): Promise<Ta
     tail: () => '',
     cancel: () => handle.cancel(),
     lifetime: options.owner === undefined ? 'host' : 'tool',
+    watches: notify && { notify, ledger: new HostLedger() },
   };
 }
 

@@ -10,6 +10,7 @@ import {
   type TaskLook,
 } from './look/look.js';
 import type { LookAim } from './look/windows.js';
+import type { Watches, WatchOrder } from './notify/watches.js';
 import type { TaskEnd, TaskLifetime, TaskState, TaskStatus } from './status.js';
 import type { TaskSubject } from './subject.js';
 import type { Awaited, Until } from './wait.js';
@@ -32,6 +33,8 @@ export interface TaskWork {
   readonly place?: (() => Promise<OutputPlace | undefined>) | undefined;
   /** How long it may run. Default: 'tool'. */
   readonly lifetime?: TaskLifetime | undefined;
+  /** What is to be told of it, once each. Default: nothing besides the events of all tasks. */
+  readonly watches?: WatchOrder | undefined;
 }
 
 /** A command that outlives its call: it can be followed, waited for, and controlled. */
@@ -50,6 +53,7 @@ export class Task extends FollowedTask {
   /** How far a model has seen its output. */
   #seen: Seen = { position: 0, newlines: 0 };
   readonly #looks = new ExclusiveQueue();
+  #watches: Watches | undefined;
 
   /** @param startedAt By the clock of `performance.now()`. */
   constructor(id: string, work: TaskWork, startedAt: number) {
@@ -140,22 +144,41 @@ export class Task extends FollowedTask {
   }
 
   /** Waits as the base class does; when the command has ended, `end` is set too. */
-  override async wait(until?: Until, options?: WaitOptions): Promise<Awaited> {
-    const awaited = await super.wait(until, options);
-    if (this.followed.state.kind !== 'running') await this.#ended;
-    return awaited;
+  override async wait(until: Until = {}, options?: WaitOptions): Promise<Awaited> {
+    // A tool tells what it has waited for, and then no watch does.
+    const isOver = this.isAwaited ? this.#watches?.awaiting(until) : undefined;
+    let awaited: Awaited | undefined;
+    try {
+      awaited = await super.wait(until, options);
+      if (this.followed.state.kind !== 'running') await this.#ended;
+      return awaited;
+    } finally {
+      isOver?.(awaited);
+    }
   }
 
   override async stop(options?: StopOptions): Promise<void> {
     const ended = super.stop(options);
     this.#work?.cancel();
+    // A tool that ends a task tells its end.
+    if (this.isAwaited) this.#watches?.endTold();
     await Promise.all([ended, this.#ended]);
   }
 
-  /** Returns its end to the first caller; undefined while it runs, and to later callers. */
-  take(): TaskEnd | undefined {
+  /** Gives it the watches that were asked for at its start. */
+  watchBy(watches: Watches): void {
+    this.#watches = watches;
+  }
+
+  /**
+   * Returns its end to the first caller; undefined while it runs, and to later callers.
+   *
+   * @param by Whether it goes to a tool's answer, or to the runtime.
+   */
+  take(by: 'tool' | 'runtime' = 'tool'): TaskEnd | undefined {
     if (this.#over === undefined || this.#delivered) return undefined;
     this.#delivered = true;
+    if (by === 'tool') this.#watches?.endTold();
     const { end, at } = this.#over;
     const delivered = { ...end, text: '' };
     this.#over = { end: delivered, at };

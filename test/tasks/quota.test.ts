@@ -1,6 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { attach } from '../../src/index.js';
 import { readOutputFile } from '../../src/tasks/detached/output-file.js';
@@ -10,6 +9,7 @@ import { longSleep } from '../support/commands.js';
 import { untilState, useTasks } from '../support/detached-tasks.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { eventually } from '../support/processes.js';
+import { fc } from '../support/properties.js';
 
 leavesNothingBehind();
 const tasks = useTasks();

@@ -5,13 +5,15 @@ import { checkOptions } from '../../options/check.js';
 import { namesOf, type OptionsOf } from '../../options/roads.js';
 import { checkLiveOptions } from '../../options/values.js';
 import type { SandboxOption } from '../../sandbox/policy.js';
-import { type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
+import { isMissing, type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
 import { absolutePath } from '../../support/paths.js';
 import { inLaterTurn } from '../../support/timing.js';
+import { checkDetachedNotify, type DetachedNotify } from '../notify/notify.js';
 import type { SubjectState } from '../subject.js';
 import { DetachedTask } from './detached-task.js';
 import { listDetached } from './registry.js';
 import { openDetached, startDetachedSubject } from './start.js';
+import { announce } from './watches/runtimes.js';
 
 /** Options for starting a command that outlives this process. Times in milliseconds, sizes in bytes. */
 export type DetachOptions = Omit<OptionsOf<'detach'>, 'sandbox'> & {
@@ -26,12 +28,18 @@ export type DetachOptions = Omit<OptionsOf<'detach'>, 'sandbox'> & {
    * on. Default: no sandbox.
    */
   readonly sandbox?: SandboxOption | undefined;
+  /**
+   * What the `TaskManager` with the name `to` tells its `onEvent`, each once, in whichever process it is
+   * then. Default: nothing.
+   */
+  readonly notify?: DetachedNotify | undefined;
 };
 
 const NAMES: OptionNames<DetachOptions> = {
   ...namesOf('detach'),
   maxOutputBytes: true,
   stdin: true,
+  notify: true,
 };
 
 /** A task's state, for a list. Times in milliseconds since 1970. */
@@ -113,10 +121,11 @@ export function detach(command: string, given: DetachOptions = {}): Promise<Deta
 }
 
 async function startDetached(command: string, given: DetachOptions): Promise<DetachedTask> {
-  const { stdin, maxOutputBytes, ...options } = readOptions('options', given, NAMES);
+  const { stdin, maxOutputBytes, notify: asked, ...options } = readOptions('options', given, NAMES);
   checkShellText(command);
   checkOptions(options);
   checkLiveOptions({ stdin });
+  const notify = isMissing(asked) ? undefined : checkDetachedNotify(asked);
   const { timeoutMs, graceMs = DEFAULT_GRACE_MS, shell, sandbox, priority, umask } = options;
   const subject = await startDetachedSubject(command, commandEnvironment(options), {
     cwd: absolutePath('cwd', options.cwd ?? '.'),
@@ -129,6 +138,8 @@ async function startDetached(command: string, given: DetachOptions): Promise<Det
     outputQuota: wholeFrom('maxOutputBytes', 0, maxOutputBytes ?? DEFAULT_OUTPUT_BYTES),
     hasInput: stdin === 'pipe',
     completionLine: false,
+    notify,
   });
+  if (notify !== undefined) announce(subject, notify);
   return new DetachedTask(subject);
 }

@@ -2,6 +2,7 @@ import { executeDetached } from '../../command/detached.js';
 import type { Priority } from '../../options/command-options.js';
 import { sandboxOfCommand } from '../../sandbox/of-command.js';
 import { readSandbox, type SandboxOption } from '../../sandbox/policy.js';
+import type { DetachedNotify } from '../notify/notify.js';
 import { DetachedSubject } from './detached-subject.js';
 import { markDetached } from './end-checkouts.js';
 import { writeBounds } from './place/bounds.js';
@@ -9,6 +10,7 @@ import { noteDeniedHosts } from './place/denied-hosts.js';
 import { type DetachedOrder, writeOrder } from './place/order.js';
 import { makePlace, removePlace, type TaskPlace } from './place/place.js';
 import { findDetached } from './registry.js';
+import { writeNotify } from './watches/record.js';
 
 /** Settings for starting a detached command. Times in milliseconds, sizes in bytes. */
 interface DetachedStart extends Omit<DetachedOrder, 'askedAt' | 'command'> {
@@ -22,6 +24,8 @@ interface DetachedStart extends Omit<DetachedOrder, 'askedAt' | 'command'> {
   readonly outputLinkedIn?: string | undefined;
   /** The sandbox: which paths and hosts the command may write to, read and reach. */
   readonly sandbox: SandboxOption | undefined;
+  /** What is to be told of it, and whom. Default: nothing. */
+  readonly notify?: DetachedNotify | undefined;
 }
 
 /**
@@ -63,6 +67,7 @@ export async function startInPlace(
 ): Promise<number> {
   let stopNoting: (() => void) | undefined;
   try {
+    if (start.notify !== undefined) await writeNotify(place.directory, start.notify);
     const policy = readSandbox(start.sandbox);
     const sandbox = policy && sandboxOfCommand(policy, start.cwd, command);
     if (sandbox !== undefined) await writeBounds(place.directory, sandbox);

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../../support/properties.js';
 import { describe, expect, test } from 'vitest';
 import { createInterceptor } from '../../../../src/contracts/workspace/input/intercept.js';
 import type { ToolAbility } from '../../../../src/index.js';
