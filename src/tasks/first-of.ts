@@ -1,6 +1,15 @@
 import { abortReason, onAbort, throwIfAborted } from '../support/abort.js';
+import { isMissing } from '../support/checks.js';
 import type { Task } from './task.js';
 import type { Awaited, Until } from './wait.js';
+
+/**
+ * Returns whether a wait for a port goes on although the task's command has ended: a daemon that it has left
+ * may still open one.
+ */
+export function mayListen({ state }: Pick<Task, 'state'>, { port }: Until): boolean {
+  return state === 'left' && !isMissing(port);
+}
 
 /** The first event, and its task. */
 interface FirstOf {
@@ -12,17 +21,19 @@ interface FirstOf {
  * Waits until something happens to one of the tasks, or one has ended already. During the wait, the
  * caller gets the tasks' ends. A line counts if no model has seen it yet.
  *
- * @returns Undefined: the time was up, or there is nothing to wait for.
+ * @returns 'time': the time was up; undefined: there is nothing to wait for.
  * @throws The reason of the aborted signal.
  */
 export async function waitForFirst(
   tasks: readonly Task[],
   until: Until,
   signal: AbortSignal | undefined,
-): Promise<FirstOf | undefined> {
+): Promise<FirstOf | 'time' | undefined> {
   if (signal) throwIfAborted(signal);
-  const running = tasks.filter(({ end }) => end === undefined);
-  if (running.length === 0 || tasks.some(({ hasNews }) => hasNews)) return undefined;
+  const listening = tasks.filter((task) => mayListen(task, until));
+  const running = tasks.filter((task) => task.end === undefined || listening.includes(task));
+  const hasNews = tasks.some((task) => task.hasNews && !listening.includes(task));
+  if (running.length === 0 || hasNews) return undefined;
   // A signal for each task, and one listener on the caller's: Node warns of a leak at the eleventh.
   const stops = running.map(() => new AbortController());
   const stopAll = (): void => {
@@ -34,7 +45,7 @@ export async function waitForFirst(
   );
   try {
     const first = await Promise.race(waits);
-    return first.awaited.kind === 'time' ? undefined : first;
+    return first.awaited.kind === 'time' ? 'time' : first;
   } catch (error) {
     throw signal?.aborted ? abortReason(signal) : error;
   } finally {
@@ -50,7 +61,9 @@ async function waitFor(
   signal: AbortSignal | undefined,
 ): Promise<FirstOf> {
   const { receipt } = task;
-  const ended = task.ended.then((): Awaited => ({ kind: 'ended', receipt, running: 0 }));
+  const ended = task.ended.then((): Awaited | Promise<never> => {
+    return mayListen(task, until) ? new Promise(() => {}) : { kind: 'ended', receipt, running: 0 };
+  });
   const awaited = await Promise.race([ended, task.wait(until, { since: task.seen, signal })]);
   return { task, awaited };
 }

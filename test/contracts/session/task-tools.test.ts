@@ -115,6 +115,30 @@ test('waiting: for a port, for silence, for the end, and no longer than it is to
   );
 });
 
+test('T3: a wait for a port goes on for what a command has left, and tells its end too', async () => {
+  const tool = newSession();
+  const server = 'exec python3 -u -m http.server 0 --bind 127.0.0.1';
+  const late = `echo up; (sleep .7; ${server}) >/dev/null 2>&1 &`;
+  const id = await startTask(tool, late);
+  const said = await say(tool.taskOutput, { task_id: id, port: 1, seconds: 0.1 });
+  expect(said).toMatch(
+    /status: left: .*\n\nup\n\nNothing of that has happened within 0\.1 seconds\.\n/,
+  );
+  // As in the wait of a runtime; the end was told, and what comes now is not lost beside it.
+  const { structured } = await tool.listTasks.execute({});
+  expect(structured).toMatchObject({ tasks: [{ task_id: id, state: 'left' }] });
+  const task = tool.tasks?.get(id);
+  const awaited = await task?.wait({ port: true });
+  const port = awaited?.kind === 'listening' ? awaited.port : 0;
+  expect(await say(tool.taskOutput, { task_id: id, port })).toMatch(
+    new RegExp(
+      `^task_id: ${id}\nstatus: left: .*\n\nIts end has been returned before.[^\n]*\n\n` +
+        `It listens on port ${port} \\(127\\.0\\.0\\.1\\)\\.$`,
+    ),
+  );
+  await tool.killTask.execute({ task_id: id });
+});
+
 test('a task that cannot be written to says why', async () => {
   const tool = newSession();
   const id = await startTask(tool, 'sleep 60');

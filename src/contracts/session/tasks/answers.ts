@@ -21,11 +21,13 @@ export function unknownTask(tasks: SessionTasks, taskId: string): ToolResult<Tas
  * Makes the answer about a task whose command has ended. Only the first such answer has the output.
  *
  * @param shown The output to show: all, or what is new since the model has looked.
+ * @param event One line about what a wait has found besides.
  */
 export async function endedTask(
   tasks: SessionTasks,
   known: SessionTask,
   shown: 'all' | 'new',
+  event?: string,
 ): Promise<ToolResult<TaskDetails>> {
   const end = await known.ended;
   const { task } = known;
@@ -34,11 +36,11 @@ export async function endedTask(
   const phase = phaseOf(task.state, end);
   if (tasks.take(known)) {
     const output = shown === 'new' && task.seen > 0 ? await newOutput(task) : undefined;
-    return completedTaskResult(task.id, end, phase, output);
+    return completedTaskResult(task.id, end, phase, output, event);
   }
   // A second call at the same time gets no output. Or the last processes have ended since then.
   if (phase !== 'left') tasks.forget(known);
-  return readTaskResult(task.id, phase, end);
+  return readTaskResult(task.id, phase, end, event);
 }
 
 function phaseOf(state: TaskState, { outcome }: EndedTask): Exclude<TaskPhase, 'running'> {
@@ -59,6 +61,8 @@ export async function newsOfTask(
   aim?: LookAim,
 ): Promise<ToolResult<TaskDetails>> {
   const { task } = known;
-  if (task.end !== undefined || task.receipt !== undefined) return endedTask(tasks, known, 'new');
+  if (task.end !== undefined || task.receipt !== undefined) {
+    return endedTask(tasks, known, 'new', event);
+  }
   return newOutputResult(task.id, await newOutput(task, aim), event);
 }

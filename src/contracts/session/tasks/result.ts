@@ -106,16 +106,18 @@ function running(taskId: string, text: string, told: object): ToolResult<TaskDet
  *
  * @param phase Whether processes of the command still run.
  * @param output The new output; undefined: all output is shown.
+ * @param event One line about what a wait has found besides.
  */
 export function completedTaskResult(
   taskId: string,
   { outcome, durationMs, shown, receipt, notice, file }: EndedTask,
   phase: Exclude<TaskPhase, 'running'>,
   output?: NewOutput,
+  event?: string,
 ): ToolResult<TaskDetails> {
   const isAll = output === undefined && !isCut(shown);
   const whole = isAll || file === undefined ? undefined : `All of its output: ${file}`;
-  const notices = noticesOf([...lossyOf(shown), whole], [notice], receipt);
+  const notices = noticesOf([...lossyOf(shown), whole], [notice, event], receipt);
   const report = reportText(
     output === undefined ? shownText(shown) : output.shown,
     outcome,
@@ -143,20 +145,27 @@ export function completedTaskResult(
   };
 }
 
-/** Makes the answer about a task whose end was returned before, or is returned to another call. */
+/**
+ * Makes the answer about a task whose end was returned before, or is returned to another call.
+ *
+ * @param event One line about what a wait has found.
+ */
 export function readTaskResult(
   taskId: string,
   phase: Exclude<TaskPhase, 'running'>,
   { outcome, file }: Pick<EndedTask, 'outcome' | 'file'>,
+  event?: string,
 ): ToolResult<TaskDetails> {
   const where = file === undefined ? '' : ` All of its output: ${file}`;
   const rest = phase === 'left' ? '' : ' None of its processes runs any more.';
   const told = `Its end has been returned before.${rest}${where}`;
-  const text = sections([taskLines(taskId, phase), reportText(told, outcome, [])]);
+  const events = event === undefined ? [] : [event];
+  const text = sections([taskLines(taskId, phase), reportText(told, outcome, events)]);
+  const structured = { task_id: taskId, status: phase, ...structuredEnd(outcome) };
   return {
     content: [{ type: 'text', text }],
     details: { taskId, status: phase, outcome },
-    structured: { task_id: taskId, status: phase, ...structuredEnd(outcome) },
+    structured: { ...structured, ...structuredNotices(events) },
   };
 }
 

@@ -1,3 +1,4 @@
+import { mayListen } from '../../../tasks/first-of.js';
 import type { TaskStatus } from '../../../tasks/status.js';
 import { completeTool, type Lifetime } from '../../call.js';
 import { type BashTool, SHELL_HINTS, type ToolCall, type ToolResult } from '../../contract.js';
@@ -114,7 +115,9 @@ async function readTask(
   const { task } = known;
   const until = untilOf(input, WAIT_SECONDS);
   const waits = namesSomething(until) || input.seconds !== undefined;
-  if (task.end !== undefined) return endedTask(tasks, known, waits || input.new ? 'new' : 'all');
+  if (task.end !== undefined && !mayListen(task, until)) {
+    return endedTask(tasks, known, waits || input.new ? 'new' : 'all');
+  }
   if (!waits) return input.new ? newsOfTask(tasks, known, undefined) : outputSoFar(tasks, known);
   const awaited = await task.whileAwaited(() => task.wait(until, { since: task.seen, signal }));
   return newsOfTask(tasks, known, awaitedText(awaited, until), aimOf(awaited));

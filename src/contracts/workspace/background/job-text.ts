@@ -50,14 +50,14 @@ export async function jobNews(
   aim?: LookAim,
 ): Promise<string> {
   const line = `Job ${taskLine(task)}`;
-  if (task.end !== undefined) return endReport(line, task);
+  if (task.end !== undefined) return endReport(line, task, event);
   return joinSections(line, [(await newOutput(task, aim)).shown], event);
 }
 
-function endReport(line: string, task: Task): string {
+function endReport(line: string, task: Task, event?: string): string {
   const end = task.take();
-  if (end !== undefined) return joinSections(line, [end.text]);
+  if (end !== undefined) return joinSections(line, [end.text], event);
   const kept = task.end?.kept;
   const where = kept === undefined ? '' : ` It is kept: ${kept}`;
-  return joinSections(line, [`Its output was delivered before.${where}`]);
+  return joinSections(line, [`Its output was delivered before.${where}`], event);
 }

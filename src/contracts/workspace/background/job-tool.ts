@@ -137,9 +137,9 @@ async function polled(
   const first = await waitForFirst(tasks, until, signal);
   if (!namesSomething(until)) return reports(tasks);
   const news = tasks.map((task) => {
-    const awaited = first?.awaited ?? { kind: 'time' };
-    if (first !== undefined && first.task !== task) return jobNews(task, undefined);
-    return jobNews(task, awaitedText(awaited, until), aimOf(awaited));
+    if (first === 'time') return jobNews(task, awaitedText({ kind: 'time' }, until));
+    if (first?.task !== task) return jobNews(task, undefined);
+    return jobNews(task, awaitedText(first.awaited, until), aimOf(first.awaited));
   });
   return result((await Promise.all(news)).join('\n\n'), tasks);
 }
