@@ -130,9 +130,7 @@ export function receiptNotices(receipt: Receipt, spared?: number): readonly stri
     outOfMemory === 'yes' ? OUT_OF_MEMORY : undefined,
     ...(limits?.reached ?? []).map((limit) => LIMIT_REACHED[limit]),
     backgroundNotice(background.map(asSeenInside), spared),
-    sandbox !== undefined && hasOwnLoopback(sandbox) && background.some(listens)
-      ? OWN_LOOPBACK
-      : undefined,
+    networkNotice(receipt),
     ...(sandbox === undefined ? [] : sandboxNotices(sandbox)),
     firstRun && firstRunNotice(firstRun),
   ].filter((line) => line !== undefined);
@@ -156,9 +154,17 @@ const LIMIT_REACHED: Readonly<Record<ReachedLimit, string>> = {
     'Do less in one process.',
 };
 
-function listens({ ports = [] }: RunningProcess): boolean {
-  return ports.length > 0;
+/** Says that a server among the processes that still run is not reached from outside. */
+function networkNotice({ background, sandbox }: Receipt): string | undefined {
+  const ports = background.flatMap((process) => process.ports ?? []);
+  if (ports.length === 0) return undefined;
+  if (sandbox !== undefined && hasOwnLoopback(sandbox)) return OWN_LOOPBACK;
+  return ports.some(({ otherNetwork }) => otherNetwork) ? OTHER_NETWORK : undefined;
 }
+
+/** The notice when a process listens in another network namespace, which is no sandbox of the command's. */
+const OTHER_NETWORK =
+  'A server there is in a network of its own (that of a container or sandbox): it is reached only from inside.';
 
 /** The process with the numbers by which the next command knows it. */
 function asSeenInside({ inside, ...process }: RunningProcess): LeftProcess {

@@ -37,7 +37,7 @@ function lineOf(news: TaskNews): string {
     case 'line':
       return `it has printed: ${news.line}`;
     case 'listening':
-      return `it listens on port ${news.port} (${news.address})`;
+      return `it listens on port ${news.port} (${news.address})${reachOf(news)}`;
     case 'silent':
       return `it has printed nothing for ${Math.round(news.forMs / 1000)} seconds`;
     case 'ended':
@@ -49,6 +49,10 @@ function lineOf(news: TaskNews): string {
     case 'lost':
       return `lost: ${news.reason}`;
   }
+}
+
+function reachOf({ otherNetwork }: TaskNews & { readonly kind: 'listening' }): string {
+  return otherNetwork ? ' in a network of its own, reached only from inside' : '';
 }
 
 function howOf({ receipt }: TaskNews & { readonly kind: 'ended' }): string {

@@ -9,6 +9,11 @@ export interface ListeningPort {
   readonly port: number;
   /** The address, such as `127.0.0.1` or `::`. */
   readonly address: string;
+  /**
+   * Whether it is in another network namespace than this process, that of a sandbox or a container: it is not
+   * reached from here. Absent: it is in the same one, or that could not be seen.
+   */
+  readonly otherNetwork?: true;
 }
 
 /** The listening ports of one process; undefined when the process could not be examined. */
@@ -24,6 +29,7 @@ const MOST_TABLE_BYTES = 256 * 1024;
  */
 export async function listeningPorts(pids: readonly number[]): Promise<readonly ProcessPorts[]> {
   const tables = new Map<string, Promise<ListeningTable>>();
+  const ownNetwork = await readlink('/proc/self/ns/net').catch(() => undefined);
   return inBatches(pids, async (pid) => {
     try {
       const sockets = await socketsOf(pid);
@@ -33,7 +39,9 @@ export async function listeningPorts(pids: readonly number[]): Promise<readonly 
       const table = tables.get(network) ?? readTable(pid);
       tables.set(network, table);
       const listening = await table;
-      return sockets.flatMap((inode) => listening.get(inode) ?? []);
+      const ports = sockets.flatMap((inode) => listening.get(inode) ?? []);
+      const isOther = ownNetwork !== undefined && network !== ownNetwork;
+      return isOther ? ports.map((port) => ({ ...port, otherNetwork: true })) : ports;
     } catch (error) {
       return hasCode(error, 'ENOENT') || hasCode(error, 'ESRCH') ? [] : undefined;
     }

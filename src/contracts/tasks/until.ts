@@ -1,3 +1,4 @@
+import type { ListeningPort } from '../../receipt/ports.js';
 import { wellFormed } from '../../support/text.js';
 import type { LookAim } from '../../tasks/look/windows.js';
 import type { Awaited, Until } from '../../tasks/wait.js';
@@ -80,7 +81,7 @@ export function awaitedText(awaited: Awaited, until: Until): string | undefined 
     case 'line':
       return `It has printed: ${toldLine(awaited)}`;
     case 'listening':
-      return `It listens on port ${awaited.port} (${awaited.address}).`;
+      return listeningText(awaited);
     case 'silent': {
       const seconds = Math.round(awaited.forMs / 100) / 10;
       const quiet = `It has printed nothing for ${formatSeconds(seconds)}`;
@@ -99,4 +100,10 @@ export function awaitedText(awaited: Awaited, until: Until): string | undefined 
     default:
       return awaited satisfies never;
   }
+}
+
+function listeningText({ port, address, otherNetwork }: ListeningPort): string {
+  const where = `It listens on port ${port} (${address})`;
+  if (!otherNetwork) return `${where}.`;
+  return `${where} in a network of its own, that of its sandbox or container: it is reached only from inside.`;
 }

@@ -27,6 +27,6 @@ export class PortWatch {
   }
 }
 
-function keyOf({ address, port }: ListeningPort): string {
-  return `${address} ${port}`;
+function keyOf({ address, port, otherNetwork }: ListeningPort): string {
+  return `${address} ${port} ${otherNetwork ?? ''}`;
 }
