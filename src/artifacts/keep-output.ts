@@ -31,6 +31,7 @@ const KEEP_MS = 30_000;
 export class OutputKeeper {
   readonly #draft: ArtifactDraft | undefined;
   readonly #failure: string | undefined;
+  #isNamed = false;
 
   private constructor(draft: ArtifactDraft | undefined, failure?: string) {
     this.#draft = draft;
@@ -65,11 +66,19 @@ export class OutputKeeper {
     const draft = this.#draft;
     if (draft === undefined) return undefined;
     try {
-      const artifact = await answerOf(draft.publish?.() ?? Promise.resolve(undefined), OPEN_MS);
-      return artifact ?? ((await stat(draft.path)).isFile() ? { path: draft.path } : undefined);
+      const publishing = draft.publish?.().catch(() => undefined) ?? Promise.resolve(undefined);
+      const artifact = await answerOf(publishing, OPEN_MS);
+      if (artifact === undefined && !(await stat(draft.path)).isFile()) return undefined;
+      this.#isNamed = true;
+      return artifact ?? { path: draft.path };
     } catch {
       return undefined;
     }
+  }
+
+  /** Whether the model may know of the file, so that it must stay. */
+  get isNamed(): boolean {
+    return this.#isNamed;
   }
 
   /**

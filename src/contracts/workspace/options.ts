@@ -1,4 +1,5 @@
 import { createArtifactStore } from '../../artifacts/directory-store.js';
+import type { OutputKeeper } from '../../artifacts/keep-output.js';
 import type { ArtifactStore } from '../../artifacts/store.js';
 import type { CommandFollower } from '../../command/execute.js';
 import type { OutputChunk } from '../../engine/outcome.js';
@@ -159,6 +160,8 @@ export interface RunContext {
   readonly disposal: AbortSignal;
   readonly signal?: AbortSignal | undefined;
   readonly onOutput?: ((chunk: OutputChunk) => void) | undefined;
+  /** Called with what keeps the output of a command that may be looked at while it runs. */
+  readonly keeping?: ((keeper: OutputKeeper) => void) | undefined;
   /** Has to do with the command while it runs. */
   readonly follower?: CommandFollower | undefined;
   /** In place of `onOutput`, when the command runs on a terminal. */

@@ -37,6 +37,7 @@ export async function runPrepared(
     notice = console.notice;
   }
   const keeper = await OutputKeeper.open(settings.artifacts, TOOL);
+  context.keeping?.(keeper);
   const result = await executeWith(keeper, prepared, context);
   const { minimizer } = settings;
   const ended: EndedOutput =

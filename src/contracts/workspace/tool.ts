@@ -60,8 +60,8 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     { call, entry }: ContractCall<WorkspaceDetails, WorkspaceMoment>,
   ): Promise<Answer> | Answer {
     // A job ends after its call.
-    const run: CandidateRun = (signal, onOutput, follower) =>
-      life.add(noted(entry, runPrepared(command, { ...context, signal, onOutput, follower })));
+    const run: CandidateRun = (own) =>
+      life.add(noted(entry, runPrepared(command, { ...context, ...own })));
     const { tasks, autoBackgroundMs, clientTerminals } = settings;
     if (async && tasks) return runAsTask(tasks, command, call, settings, run);
     // A command on a terminal stays there, and is not put into the background.

@@ -1,11 +1,10 @@
-import { lastBytes } from '../../../support/text.js';
 import type { LookAim } from '../../../tasks/look/windows.js';
 import type { Task } from '../../../tasks/task.js';
-import { formatSeconds, joinSections, outputText } from '../../notices.js';
+import { formatSeconds, joinSections } from '../../notices.js';
 import { newOutput, taskLine } from '../../tasks/task-text.js';
 
 /** UTF-8 bytes that are shown of a running job's output. */
-const PREVIEW_BYTES = 4096;
+export const PREVIEW_BYTES = 4096;
 
 /**
  * Says that a command runs in the background.
@@ -22,20 +21,11 @@ export function startedText(id: string, label: string, afterMs?: number): string
   );
 }
 
-/** Returns the last whole lines of the output so far, or a piece of the last one. */
-export function preview(tail: string): string {
-  const end = lastBytes(tail, PREVIEW_BYTES);
-  if (end === tail) return tail;
-  return end.slice(end.indexOf('\n') + 1) || end;
-}
-
-/** Reports a job with its output: the output so far, or after its end once all of it. */
-export function jobReport(task: Task): string {
+/** Reports a job with its output: what is new of one that runs, or after its end once all of it. */
+export async function jobReport(task: Task, note?: string): Promise<string> {
   const line = `Job ${taskLine(task)}`;
-  if (task.end === undefined) {
-    return joinSections(line, [outputText(preview(task.tail()).trimEnd(), 'running')]);
-  }
-  return endReport(line, task);
+  if (task.end !== undefined) return endReport(line, task, note);
+  return joinSections(line, [(await newOutput(task, undefined, PREVIEW_BYTES)).shown]);
 }
 
 /**
@@ -54,10 +44,18 @@ export async function jobNews(
   return joinSections(line, [(await newOutput(task, aim)).shown], event);
 }
 
-function endReport(line: string, task: Task, event?: string): string {
+/** Says what became of the processes that a job had left running when it was cancelled. */
+export async function leftNote(task: Task): Promise<string> {
+  if (task.state === 'ended') return 'The processes that it had left running have been ended.';
+  const members = (await task.members()) ?? [];
+  const pids = members.map(({ pid }) => pid).join(', ');
+  return `Processes that it had left running could not be ended${pids && `: ${pids}`}.`;
+}
+
+function endReport(line: string, task: Task, note?: string): string {
   const end = task.take();
-  if (end !== undefined) return joinSections(line, [end.text], event);
+  if (end !== undefined) return joinSections(line, [end.text], note);
   const kept = task.end?.kept;
   const where = kept === undefined ? '' : ` It is kept: ${kept}`;
-  return joinSections(line, [`Its output was delivered before.${where}`], event);
+  return joinSections(line, [`Its output was delivered before.${where}`], note);
 }

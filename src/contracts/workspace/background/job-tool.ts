@@ -19,7 +19,7 @@ import {
 } from '../../tasks/until.js';
 import { WRITE_WAIT, writeTo } from '../../tasks/write-and-wait.js';
 import { createValidator, type ObjectSchema } from '../../validate.js';
-import { jobNews, jobReport } from './job-text.js';
+import { jobNews, jobReport, leftNote } from './job-text.js';
 
 /** Details of an answer of the `job` tool. */
 export interface JobDetails {
@@ -66,7 +66,7 @@ const DESCRIPTION = [
   '',
   `- \`poll\`: waits until one of the jobs has ended, ${POLL_SECONDS} seconds or \`seconds\`, and ` +
     'tells how they stand. A job that has ended is told with its output, once; of one that runs the ' +
-    'last output is shown. With `line`, `port` or `silent`, it waits for that too, and shows what is ' +
+    'last new output is shown. With `line`, `port` or `silent`, it waits for that too, and shows what is ' +
     'new since you looked.',
   '- `write`: writes to its stdin (started with `stdin: true`), waits likewise, and shows what is new.',
   '- `cancel`: ends the jobs, with everything that they started.',
@@ -122,8 +122,9 @@ async function answer(
   }
   if (cancel !== undefined) {
     const tasks = find(manager, cancel);
+    const left = new Set(tasks.filter(({ state }) => state === 'left'));
     await Promise.all(tasks.map((task) => task.whileAwaited(() => task.stop())));
-    return reports(tasks);
+    return reports(tasks, left);
   }
   return listed(manager.list());
 }
@@ -156,13 +157,20 @@ function untold(manager: TaskManager): Task[] {
 /** Characters of an answer after which no further job is added; the model can ask for the others. */
 const MOST_CHARACTERS = 100_000;
 
-/** Reports as many jobs as the answer has room for, with their outputs. */
-function reports(tasks: readonly Task[]): ToolResult<JobDetails> {
+/**
+ * Reports as many jobs as the answer has room for, with their outputs.
+ *
+ * @param cleared Those whose processes were ended after their commands had ended by themselves.
+ */
+async function reports(
+  tasks: readonly Task[],
+  cleared: ReadonlySet<Task> = new Set(),
+): Promise<ToolResult<JobDetails>> {
   const texts: string[] = [];
   let room = MOST_CHARACTERS;
   for (const task of tasks) {
     if (room <= 0) break;
-    const text = jobReport(task);
+    const text = await jobReport(task, cleared.has(task) ? await leftNote(task) : undefined);
     texts.push(text);
     room -= text.length;
   }

@@ -1,5 +1,4 @@
-import { keepText } from '../../../artifacts/keep-output.js';
-import type { CommandFollower } from '../../../command/execute.js';
+import { keepText, type OutputKeeper } from '../../../artifacts/keep-output.js';
 import type { OutputChunk } from '../../../engine/outcome.js';
 import type { Receipt } from '../../../receipt/receipt.js';
 import { abortReason, onAbort } from '../../../support/abort.js';
@@ -7,29 +6,29 @@ import { messageOf } from '../../../support/errors.js';
 import { settlesWithin } from '../../../support/timing.js';
 import { CommandSubject } from '../../../tasks/command-subject.js';
 import { taskLabel } from '../../../tasks/label.js';
+import type { OutputPlace } from '../../../tasks/look/look.js';
 import type { TaskManager } from '../../../tasks/manager.js';
 import type { TaskEnd } from '../../../tasks/status.js';
 import { CallListeners, type LastUpdate } from '../../call-listeners.js';
 import { TOOL, type ToolCall, type ToolResult } from '../../contract.js';
 import { receiptOfError, ToolAbortError, toToolError } from '../../errors.js';
 import { joinSections } from '../../notices.js';
+import { newOutput } from '../../tasks/task-text.js';
 import type { PreparedCommand } from '../input/prepare.js';
-import type { WorkspaceSettings } from '../options.js';
+import type { RunContext, WorkspaceSettings } from '../options.js';
 import {
   asyncDetails,
   clampNotice,
   timeoutDetails,
   type WorkspaceDetails,
 } from '../output/result.js';
-import { preview, startedText } from './job-text.js';
+import { PREVIEW_BYTES, startedText } from './job-text.js';
 
 type CandidateAnswer = ToolResult<WorkspaceDetails>;
 
 /** Starts a command, which ends when the signal is aborted. */
 export type CandidateRun = (
-  signal: AbortSignal,
-  onOutput: (chunk: OutputChunk) => void,
-  follower: CommandFollower,
+  own: Required<Pick<RunContext, 'signal' | 'onOutput' | 'follower' | 'keeping'>>,
 ) => Promise<CandidateAnswer>;
 
 /** A command that may become, or is, a task. */
@@ -41,6 +40,7 @@ class TaskCandidate {
   readonly #listeners: CallListeners<WorkspaceDetails>;
   readonly #startedAt = performance.now();
   readonly #subject: CommandSubject;
+  #keeper: OutputKeeper | undefined;
   #taskId: string | undefined;
   /** The receipt of the ended command. */
   #receipt: Receipt | undefined;
@@ -59,12 +59,18 @@ class TaskCandidate {
     const { signal } = call;
     const abort = (): void => this.#controller.abort(signal && abortReason(signal));
     this.#letGo = signal === undefined ? () => {} : onAbort(signal, abort);
-    this.#subject = new CommandSubject({ takesInput: command.takesInput });
-    const told = (chunk: OutputChunk): void => {
+    const { encoding } = settings;
+    this.#subject = new CommandSubject({ takesInput: command.takesInput, encoding });
+    const onOutput = (chunk: OutputChunk): void => {
       this.#subject.tell(chunk);
       this.#listeners.tell(chunk);
     };
-    this.answer = run(this.#controller.signal, told, this.#subject);
+    const keeping = (keeper: OutputKeeper): void => {
+      this.#keeper = keeper;
+      this.#subject.keptIn(keeper.spill(0)?.path);
+    };
+    const follower = this.#subject;
+    this.answer = run({ signal: this.#controller.signal, onOutput, follower, keeping });
   }
 
   /** Waits for the end of the command. */
@@ -84,7 +90,7 @@ class TaskCandidate {
    * @param afterMs The time that it has run, in milliseconds, if it was not started as a task.
    * @throws {TaskLimitError} The limit of jobs is reached.
    */
-  background(manager: TaskManager, afterMs?: number): CandidateAnswer {
+  async background(manager: TaskManager, afterMs?: number): Promise<CandidateAnswer> {
     const { timeout, notice } = this.#command;
     const ended = this.#end().then((end) => {
       this.#listeners.stop(this.#lastUpdate(end));
@@ -97,6 +103,7 @@ class TaskCandidate {
         ended,
         tail: () => this.#listeners.tail,
         cancel: () => this.#controller.abort(),
+        place: () => this.#place(),
       },
       this.#startedAt,
     );
@@ -105,9 +112,20 @@ class TaskCandidate {
     this.#listeners.answered({ async: asyncDetails(task.id, 'running') });
     const clamped = clampNotice(timeout, this.#settings.timeout);
     const started = startedText(task.id, task.label, afterMs);
-    const text = joinSections(preview(this.#listeners.tail), [clamped, notice], started);
+    const printed = this.#subject.printed;
+    const aim = { kind: 'end', upTo: printed } as const;
+    const soFar = printed === 0 ? '' : (await newOutput(task, aim, PREVIEW_BYTES)).text;
+    const text = joinSections(soFar, [clamped, notice], started);
     const details = { ...timeoutDetails(timeout), async: asyncDetails(task.id, 'running') };
     return { content: [{ type: 'text', text }], details };
+  }
+
+  /** Says where the output so far is; the file has its name from now on. */
+  async #place(): Promise<OutputPlace | undefined> {
+    const { path, id } = (await this.#keeper?.soFar()) ?? {};
+    if (path === undefined) return undefined;
+    this.#subject.keptIn(path);
+    return { path, name: id === undefined ? path : `artifact://${id}` };
   }
 
   async #end(): Promise<TaskEnd> {
@@ -156,7 +174,7 @@ export function runAsTask(
   call: ToolCall<WorkspaceDetails>,
   settings: WorkspaceSettings,
   run: CandidateRun,
-): CandidateAnswer {
+): Promise<CandidateAnswer> {
   manager.checkRoom();
   return new TaskCandidate(command, call, settings, run).background(manager);
 }

@@ -15,6 +15,7 @@ import {
   showingPaths,
 } from '../../options.js';
 import { checkWorkingDirectory, resolveWorkingDirectory } from '../../workdir.js';
+import { PREVIEW_BYTES } from '../background/job-text.js';
 import type { RunContext, TimeoutLimits, WorkspaceSettings } from '../options.js';
 import { type Expandable, expandUrls } from './expand.js';
 import { blockedMessage, type Interceptor } from './intercept.js';
@@ -120,7 +121,7 @@ function mayHaveUrls({ command, cwd, env }: Expandable): boolean {
  */
 export function workspaceOptions(
   { cwd, timeout, snapshot }: PreparedCommand,
-  { owner, settings, signal }: RunContext,
+  { owner, settings, signal, keeping }: RunContext,
   keeper: OutputKeeper,
   limits: OutputLimits,
   onOutput?: ExecuteOptions['onOutput'],
@@ -128,7 +129,9 @@ export function workspaceOptions(
   const { headBytes, tailBytes } = settings.output;
   const timeoutMs = Math.round(timeout.seconds * 1000);
   // A final newline is not shown, and does not count.
-  const spill = keeper.spill(headBytes + tailBytes + 1);
+  const longest = headBytes + tailBytes + 1;
+  // A look at a job shows less than an answer, and says where the rest is.
+  const spill = keeper.spill(keeping === undefined ? longest : Math.min(longest, PREVIEW_BYTES));
   const read = snapshot === undefined ? [] : [snapshot];
   const shell = showingPaths(settings, [...placesOfOutput(spill), ...read]);
   return commandOptions(shell, limits, { cwd, timeoutMs, owner, signal, spill, onOutput });

@@ -276,8 +276,12 @@ export async function finishOutput(
   keeper: OutputKeeper,
   { output, artifacts }: OutputSettings,
 ): Promise<KeptOutput> {
-  const kept = await keeper.finish(result.spill);
   const { output: capture } = result;
+  if (result.spill !== undefined && isShownWhole(capture, output) && !keeper.isNamed) {
+    await keeper.drop(result.spill);
+    return { kind: 'none' };
+  }
+  const kept = await keeper.finish(result.spill);
   if (kept.kind !== 'none' || artifacts === undefined || capture.kind === 'cut') return kept;
   if (isShownWhole(capture, output)) return kept;
   return keepText(artifacts, TOOL, capture.text);
