@@ -207,6 +207,16 @@ export function stopCommand(groups: readonly number[]): string {
   return killCommand(groups.map((group) => -group));
 }
 
+/** Says that processes are stopped, and how they go on; undefined: none is. */
+export function stoppedNotice(processes: readonly BackgroundProcess[]): string | undefined {
+  if (processes.length === 0) return undefined;
+  const shown = processes.slice(0, SHOWN_PROCESSES).map(describeProcess);
+  const more = processes.length - shown.length;
+  if (more > 0) shown.push(`${more} more`);
+  const groups = [...new Set(processes.map(({ processGroup }) => -processGroup))];
+  return `It is stopped: ${shown.join(', ')}. To let it go on: kill -CONT -- ${groups.join(' ')}`;
+}
+
 /** Makes a `kill` command for processes, and for groups, which are negative numbers. */
 function killCommand(targets: readonly number[]): string {
   return `kill -9 -- ${targets.join(' ')}`;

@@ -39,7 +39,10 @@ function lineOf(news: TaskNews): string {
     case 'listening':
       return `it listens on port ${news.port} (${news.address})${reachOf(news)}`;
     case 'silent':
-      return `it has printed nothing for ${Math.round(news.forMs / 1000)} seconds`;
+      return (
+        `it has printed nothing for ${Math.round(news.forMs / 1000)} seconds` +
+        (news.stopped === undefined ? '' : ': it is stopped')
+      );
     case 'ended':
       return news.running === 0
         ? `its command has ended${howOf(news)}`

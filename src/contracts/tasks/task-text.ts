@@ -3,7 +3,7 @@ import { formatCount, formatSize } from '../../support/text.js';
 import { readableLook, type SkippedOutput, type TaskLook } from '../../tasks/look/look.js';
 import type { LookAim } from '../../tasks/look/windows.js';
 import type { Task } from '../../tasks/task.js';
-import { NOTHING_NEW, ONLY_BLANKS, outputText } from '../notices.js';
+import { NOTHING_NEW, ONLY_BLANKS, outputText, stoppedNotice } from '../notices.js';
 
 /** Describes a task in one line, for a list. */
 export function taskLine(task: Task): string {
@@ -28,6 +28,8 @@ export interface NewOutput {
   readonly text: string;
   /** The same, or a remark when it is blank. */
   readonly shown: string;
+  /** One line that says that the task is stopped, and how it goes on; it is in `shown` too. */
+  readonly stopped: string | undefined;
 }
 
 /**
@@ -40,7 +42,9 @@ export async function newOutput(task: Task, aim?: LookAim, maxBytes?: number): P
   const isRunning = task.end === undefined;
   const look = await task.look(aim, maxBytes);
   const text = lookText(look);
-  return { text, shown: text.trim() === '' ? remarkOn(look, isRunning) : text };
+  const shown = text.trim() === '' ? remarkOn(look, isRunning) : text;
+  const stopped = stoppedNotice(look.stopped);
+  return { text, shown: stopped === undefined ? shown : `${shown}\n\n${stopped}`, stopped };
 }
 
 /** Shows a look: its output as a person reads it, and what was skipped. */

@@ -1,5 +1,7 @@
 import { stat } from 'node:fs/promises';
+import type { BackgroundProcess } from '../../engine/outcome.js';
 import { cleanTerminalText } from '../../minimizer/terminal-text.js';
+import { stoppedOf } from '../lookout/stopped.js';
 import { firstWhole, lastWhole } from '../output.js';
 import type { TaskSubject } from '../subject.js';
 import { newlinesBetween, newlinesIn, readStretch } from './stretch.js';
@@ -59,6 +61,8 @@ export interface TaskLook {
   readonly newBytes: number;
   /** Bytes printed so far. */
   readonly total: number;
+  /** Its processes that are stopped: SIGCONT lets them go on. */
+  readonly stopped: readonly BackgroundProcess[];
   /** Where skipped output can be read, and how much of the output is there; undefined: nowhere. */
   readonly place?: SizedPlace | undefined;
 }
@@ -86,7 +90,9 @@ export async function lookAt(
   const now = walk.seen;
   // A character that has not come whole is not counted as output that waits.
   const rest = total - now.position < 4 ? undefined : await walk.skipped(total);
-  const look = { parts: walk.parts, rest, newBytes: now.position - seen.position, total };
+  const newBytes = now.position - seen.position;
+  const stopped = isRunning ? await stoppedOf((await subject.members()) ?? []) : [];
+  const look = { parts: walk.parts, rest, newBytes, total, stopped };
   return { look, seen: now };
 }
 

@@ -1,9 +1,11 @@
+import type { BackgroundProcess } from '../../engine/outcome.js';
 import type { ListeningPort } from '../../receipt/ports.js';
 import type { Receipt } from '../../receipt/receipt.js';
 import type { SubjectState, TaskSubject } from '../subject.js';
 import { type FoundLine, type LinePattern, LineSearch } from './lines.js';
 import { PortWatch } from './ports.js';
 import { type InputWait, waitsForInput } from './stdin-wait.js';
+import { stoppedOf } from './stopped.js';
 
 /** The events to look for, besides the end. */
 export interface LookoutConditions {
@@ -21,9 +23,14 @@ export type TaskNews =
   | ({ readonly kind: 'listening' } & ListeningPort)
   /**
    * The command prints nothing, perhaps at a prompt. `waitsFor`: the input that a process was seen to
-   * wait for.
+   * wait for. `stopped`: processes that SIGCONT lets go on, if there are any.
    */
-  | { readonly kind: 'silent'; readonly forMs: number; readonly waitsFor: InputWait | undefined }
+  | {
+      readonly kind: 'silent';
+      readonly forMs: number;
+      readonly waitsFor: InputWait | undefined;
+      readonly stopped?: readonly BackgroundProcess[];
+    }
   /**
    * The command itself has ended; `running` of its processes still run. Without a receipt it was never
    * started.
@@ -127,11 +134,12 @@ export class Lookout {
     const forMs = Date.now() - since;
     if (forMs < this.#silentMs || this.#toldSilence === since) return [];
     this.#toldSilence = since;
-    const pids = ((await this.#subject.members()) ?? []).map(({ pid }) => pid);
-    const waitsFor = await waitsForInput(pids);
+    const members = (await this.#subject.members()) ?? [];
+    const waitsFor = await waitsForInput(members.map(({ pid }) => pid));
+    const stopped = await stoppedOf(members);
     // Output came meanwhile, so the command was not silent.
     if (this.#quietSince() !== since) return [];
-    return [{ kind: 'silent', forMs, waitsFor }];
+    return [{ kind: 'silent', forMs, waitsFor, ...(stopped.length > 0 && { stopped }) }];
   }
 
   #quietSince(): number {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
-import type { BashTool, SessionTool } from '../../../src/index.js';
+import { type BashTool, type SessionTool, TaskManager } from '../../../src/index.js';
 import { quote } from '../../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
 import { eventually } from '../../support/processes.js';
@@ -227,4 +227,30 @@ test('W2: a command that ends in time leaves no file behind', async () => {
     '.draft',
     '0.bash.log',
   ]);
+});
+
+test('T16: a task that is stopped is told as stopped, and the advice lets it go on', async () => {
+  const tool = newSession();
+  const command = 'echo up; kill -STOP $$; echo on again; sleep 60';
+  const id = await startTask(tool, command);
+  const looks = [{ silent: 0.5 }, { line: 'on again', seconds: 0.5 }, { new: true }];
+  let advice = '';
+  for (const look of looks) {
+    const answer = await tool.taskOutput.execute({ task_id: id, ...look });
+    const stopped = /^It is stopped: \d+ \(.*\)\. To let it go on: (kill -CONT -- -\d+)$/m;
+    const [line, told = ''] = stopped.exec(textOf(answer)) ?? [];
+    expect(answer.structured?.notices).toContain(line);
+    advice = told;
+  }
+  expect(await data(tool, advice)).toMatchObject({ exit_code: 0 });
+  expect(shown(await say(tool.taskOutput, { task_id: id, line: 'on again' }))).toBe(
+    'on again\n\nIt has printed: on again',
+  );
+});
+
+test('T16: an event of silence names what is stopped', async () => {
+  const task = await new TaskManager().start('kill -STOP $$; sleep 60', { graceMs: 0 });
+  const silent = await task.wait({ silentMs: 300 });
+  expect(silent).toMatchObject({ kind: 'silent', stopped: [{ processGroup: expect.any(Number) }] });
+  await task.stop();
 });

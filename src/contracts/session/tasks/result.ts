@@ -89,7 +89,7 @@ export function newOutputResult(
   const text = sections([taskLines(taskId, 'running'), output.shown, event ?? '']);
   return running(taskId, text, {
     output: output.text,
-    ...structuredNotices(event === undefined ? [] : [event]),
+    ...structuredNotices([output.stopped, event].filter((one) => one !== undefined)),
   });
 }
 
