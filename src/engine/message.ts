@@ -165,10 +165,16 @@ export type EngineReply =
   | { readonly kind: 'done'; readonly value: boolean }
   | { readonly kind: 'captures'; readonly captures: readonly Capture[] | undefined }
   | { readonly kind: 'members'; readonly members: readonly BackgroundProcess[] | undefined }
-  | { readonly kind: 'sandbox'; readonly lines: string }
+  | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'detached'; readonly pid: number }
   | ({ readonly kind: 'notDetached' } & EngineFailure)
   | { readonly kind: 'failed'; readonly errno: number; readonly message: string };
+
+/**
+ * How a terminal takes what is typed, as its programs have set it: lines that it shows, lines that it does
+ * not show, as for a password, or keys, which programs get one by one.
+ */
+export type Typing = 'lines' | 'hidden' | 'keys';
 
 /** Controls a running command. No method throws after its end. */
 export interface CommandHandle {
@@ -184,6 +190,11 @@ export interface CommandHandle {
   endInput(): void;
   /** Changes the size of its terminal. */
   resize(columns: number, rows: number): void;
+  /**
+   * Returns how its terminal takes what is typed; undefined without a terminal, or when it has ended.
+   * Absent where it cannot be known.
+   */
+  typing?(): Promise<Typing | undefined>;
   /** Signals its process group. Returns false when it has ended. */
   signal(signal: NodeJS.Signals): Promise<boolean>;
   /** Sets whether the host stays alive until it has ended. Default: true. */

@@ -1,7 +1,13 @@
 import { signalNumber } from '../support/signals.js';
 import { channel } from './channel.js';
 import { engineName } from './choice.js';
-import type { CommandEvents, CommandHandle, EngineCommand, EngineReply } from './message.js';
+import type {
+  CommandEvents,
+  CommandHandle,
+  EngineCommand,
+  EngineReply,
+  Typing,
+} from './message.js';
 import type { BackgroundProcess, Capture } from './outcome.js';
 import type { Owner } from './owner.js';
 import { startPortable } from './portable/engine.js';
@@ -88,7 +94,13 @@ export class EngineProcess implements CommandHandle {
   async sandbox(): Promise<SandboxReport | undefined> {
     const { native } = channel();
     const reply = await channel().request((request) => native.sandbox(this.#id, request));
-    return reply.kind === 'sandbox' ? toReport(reply.lines) : undefined;
+    return reply.kind === 'text' ? toReport(reply.text) : undefined;
+  }
+
+  async typing(): Promise<Typing | undefined> {
+    const { native } = channel();
+    const reply = await channel().request((request) => native.typing(this.#id, request));
+    return reply.kind === 'text' ? (reply.text as Typing) : undefined;
   }
 
   gone(): Promise<boolean> {

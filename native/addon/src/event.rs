@@ -4,7 +4,7 @@ use std::path::Path;
 
 use forkline_engine::{
     BackgroundProcess, Captured, Cause, Chunk, Counts, Data, Ended, Errno, Label, LaunchError,
-    Outcome, Parts, Snapshot, SpillReport, Status, Text, errno_text,
+    Outcome, Parts, Snapshot, SpillReport, Status, Text, Typing, errno_text,
 };
 use napi::Result;
 use napi::bindgen_prelude::{Buffer, Null};
@@ -42,6 +42,8 @@ pub enum EngineReply {
     Members(Option<Vec<BackgroundProcess>>),
     /// The rules of a command's sandbox, and the accesses denied to it.
     Sandbox(Option<String>),
+    /// How a command's terminal takes what is typed.
+    Typing(Option<Typing>),
     /// The process id of a detached command, or the reason why it could not be started.
     Detached(std::result::Result<i32, LaunchError>),
 }
@@ -229,6 +231,10 @@ fn replied(record: &mut JsRecord, reply: EngineReply) -> Result<()> {
         EngineReply::Snapshot(None) | EngineReply::Members(_) | EngineReply::Sandbox(None) => {
             record.push(Null)
         }
+        EngineReply::Typing(None) => record.push(Null),
+        EngineReply::Typing(Some(Typing::Lines)) => record.push("lines"),
+        EngineReply::Typing(Some(Typing::Hidden)) => record.push("hidden"),
+        EngineReply::Typing(Some(Typing::Keys)) => record.push("keys"),
         EngineReply::Sandbox(Some(report)) => record.push(report),
         EngineReply::Snapshot(Some(captures)) => record.push_each(captures, capture),
     }

@@ -7,6 +7,7 @@ mod host;
 pub mod local_stream;
 mod record;
 mod request;
+mod terminal;
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -25,7 +26,7 @@ use parking_lot::Mutex;
 use channel::{Batch, CommandSink, EventQueue};
 use event::{EngineEvent, EngineReply};
 use local_stream::NamedPipe;
-use request::{CommandNumbers, Paths, Strings, command, detached, milliseconds, size};
+use request::{CommandNumbers, Paths, Strings, command, detached, milliseconds};
 
 /// Returns whether the process's environment consists of exactly these `NAME=value` entries, separated by
 /// NUL, one character a byte.
@@ -208,14 +209,6 @@ impl Channel {
     #[napi]
     pub fn end_input(&self, id: f64) {
         self.engine.end_input(self.engine_id(id));
-    }
-
-    /// Changes the size of the command's terminal.
-    #[napi]
-    pub fn resize(&self, id: f64, columns: f64, rows: f64) {
-        if let Some(size) = size(columns, rows) {
-            self.engine.resize(self.engine_id(id), size);
-        }
     }
 
     /// Signals the command's process group. The reply tells whether the command still ran.

@@ -23,7 +23,7 @@ pub use command::owner::{Owner, Ticket};
 pub use command::sink::{Chunk, Data, Label, Sink};
 pub use command::{Command, Form, Listen, Opening, Priority, SpillTarget, Stdin, Streams};
 pub use os::beneath::names_own_descriptor;
-pub use os::pty::Size;
+pub use os::pty::{Size, Typing};
 pub use reactor::OnListen;
 pub use reactor::mailbox::Snapshot;
 pub use reactor::state::followers::MembersGone;

@@ -189,7 +189,7 @@ export function decodeReply(record: ReplyRecord): EngineReply {
   }
   if (typeof value === 'number') return { kind: 'detached', pid: value };
   if (typeof value === 'boolean') return { kind: 'done', value };
-  if (typeof value === 'string') return { kind: 'sandbox', lines: value };
+  if (typeof value === 'string') return { kind: 'text', text: value };
   return { kind: 'captures', captures: value?.map(decodeCapture) };
 }
 

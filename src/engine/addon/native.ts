@@ -72,6 +72,7 @@ export interface NativeChannel {
   write(id: number, request: number, bytes: Uint8Array): void;
   endInput(id: number): void;
   resize(id: number, columns: number, rows: number): void;
+  typing(id: number, request: number): void;
   signal(id: number, request: number, signal: number): void;
   snapshot(id: number, request: number): void;
   members(id: number, request: number): void;
@@ -156,8 +157,8 @@ export type ReplyRecord = readonly [
   kind: typeof REPLY,
   request: number,
   /**
-   * Whether the request succeeded; a process id; a sandbox's report; captures; null when the command has
-   * ended.
+   * Whether the request succeeded; a process id; a sandbox's report, or how a terminal takes what is typed;
+   * captures; null when the command has ended.
    */
   value: boolean | number | string | null | readonly CaptureRecord[],
   errno?: number,

@@ -8,7 +8,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{Mode, OFlags, fcntl_setfl, openat};
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
-use rustix::termios::{InputModes, OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
+use rustix::termios::{
+    InputModes, LocalModes, OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize,
+};
 
 /// The size of a terminal, in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +62,27 @@ pub fn resize(terminal: impl AsFd, size: Size) -> io::Result<()> {
     let Size { columns, rows } = size;
     let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
     Ok(tcsetwinsize(terminal, size)?)
+}
+
+/// How a terminal takes what is typed, as its programs have set it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Typing {
+    /// Lines, which the terminal shows while they are typed.
+    Lines,
+    /// Lines that are not shown, as for a password.
+    Hidden,
+    /// Keys, which programs get one by one.
+    Keys,
+}
+
+/// Returns how a terminal takes what is typed. The master has the modes of the command's end.
+pub fn typing(master: impl AsFd) -> io::Result<Typing> {
+    let modes = tcgetattr(master)?.local_modes;
+    Ok(match (modes.contains(LocalModes::ICANON), modes.contains(LocalModes::ECHO)) {
+        (false, _) => Typing::Keys,
+        (true, false) => Typing::Hidden,
+        (true, true) => Typing::Lines,
+    })
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use crate::command::owner::Owner;
 use crate::drain::stream::Stream;
 use crate::keeper::cradles::Cradle;
 use crate::keeper::{Keeper, Turn};
-use crate::os::pty::Size;
+use crate::os::pty::{Size, Typing};
 use crate::os::watch::{FIRST_ID, Source, Watch};
 use crate::reactor::state::command::LiveCommand;
 use crate::reactor::state::followers::{OnGone, OnMembers};
@@ -53,6 +53,8 @@ pub enum Message {
     EndInput(u64),
     /// Change the size of the command's terminal.
     Resize(u64, Size),
+    /// Answer with how the command's terminal takes what is typed; None: it has none, or is over.
+    Typing(u64, Box<dyn FnOnce(Option<Typing>) + Send>),
     /// Signal the command's process group; the answer is whether the command still ran.
     Signal(u64, Signal, Box<dyn FnOnce(bool) + Send>),
     /// End the command, with this grace in place of its own.

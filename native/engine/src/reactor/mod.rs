@@ -200,6 +200,7 @@ impl Reactor {
             Message::Write(id, bytes, written) => self.write(id, bytes, written),
             Message::EndInput(id) => self.end_input(id),
             Message::Resize(id, size) => self.resize(id, size),
+            Message::Typing(id, answer) => answer(self.typing(id)),
             Message::Signal(id, signal, sent) => self.signal(id, signal, sent),
             Message::Cancel(id, grace) => self.cancel(id, grace),
             Message::Snapshot(id, answer) => answer(self.snapshot(id)),

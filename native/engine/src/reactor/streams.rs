@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use crate::capture::live::Live;
 use crate::drain::stream::{Progress, Stream, Tap, deliver};
-use crate::os::pty::{self, Size};
+use crate::os::pty::{self, Size, Typing};
 use crate::os::watch::Source;
 use crate::reactor::Reactor;
 use crate::reactor::mailbox::Snapshot;
@@ -138,6 +138,13 @@ impl Reactor {
         if let Some(input) = input {
             let _ = pty::resize(&input.descriptor, size);
         }
+    }
+
+    /// Returns how a terminal takes what is typed; None: the command has none, or is over.
+    pub(super) fn typing(&self, id: u64) -> Option<Typing> {
+        let input = self.commands.get(&id)?.input.as_ref()?;
+        // A pipe has no modes.
+        pty::typing(&input.descriptor).ok()
     }
 
     pub(super) fn flush_input(&mut self, id: u64) {

@@ -16,7 +16,7 @@ use crate::command::sink::Sink;
 use crate::keeper::identity::StartsIn;
 use crate::keeper::seats::Seats;
 use crate::keeper::thread;
-use crate::os::pty::Size;
+use crate::os::pty::{Size, Typing};
 use crate::os::queue::Queue;
 use crate::os::threads;
 use crate::os::watch::Watch;
@@ -134,6 +134,11 @@ impl Engine {
     /// Changes the size of a command's terminal. No effect without a terminal, or when the command is over.
     pub fn resize(&self, id: u64, size: Size) {
         self.reactor.send(Message::Resize(id, size));
+    }
+
+    /// Calls `answer` with how a command's terminal takes what is typed; None: it has none, or is over.
+    pub fn typing(&self, id: u64, answer: Box<dyn FnOnce(Option<Typing>) + Send>) {
+        self.reactor.send(Message::Typing(id, answer));
     }
 
     /// Signals a command's process group. `sent` is called with whether the command still ran.

@@ -48,3 +48,16 @@ fn the_terminal_becomes_nobodys_controlling_terminal_by_being_opened() {
         |stat: &str| stat.rsplit(')').next().unwrap().split(' ').nth(5).map(str::to_owned);
     assert_eq!(terminal_of(&before), terminal_of(&after));
 }
+
+#[test]
+fn the_master_tells_how_the_commands_end_takes_what_is_typed() {
+    let Terminal { master, slave } = Terminal::open(SIZE, None).unwrap();
+    assert_eq!(typing(&master).unwrap(), Typing::Lines);
+    let mut modes = tcgetattr(&slave).unwrap();
+    modes.local_modes.remove(LocalModes::ECHO);
+    tcsetattr(&slave, OptionalActions::Now, &modes).unwrap();
+    assert_eq!(typing(&master).unwrap(), Typing::Hidden);
+    modes.local_modes.remove(LocalModes::ICANON);
+    tcsetattr(&slave, OptionalActions::Now, &modes).unwrap();
+    assert_eq!(typing(&master).unwrap(), Typing::Keys);
+}
