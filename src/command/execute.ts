@@ -6,7 +6,7 @@ import type { CommandHandle } from '../engine/process.js';
 import { neverStarted, type Requested } from '../engine/result.js';
 import type { ExecuteOptions } from '../options/command-options.js';
 import { encodingOf } from '../options/encoding.js';
-import { terminalSize } from '../options/terminal.js';
+import { type TerminalSize, terminalSize } from '../options/terminal.js';
 import { spillPathOf } from '../options/values.js';
 import { orAgain } from '../sandbox/denials/again.js';
 import { sandboxEnvironment } from '../sandbox/environment.js';
@@ -25,6 +25,8 @@ const DEFAULT_GRACE_MS = 5000;
 export interface CommandFollower {
   /** Whether the command's stdin stays open, so that the follower can write to it. */
   readonly takesInput: boolean;
+  /** The size of the command's terminal by now, if the follower may change it. */
+  readonly terminal?: TerminalSize | undefined;
   /** Called once the command runs. */
   readonly started: (started: Pick<StartedCommand, 'pid' | 'handle'>) => void;
 }

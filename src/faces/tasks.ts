@@ -1,6 +1,7 @@
 export { TaskLimitError, UnknownTaskError } from '../tasks/errors.js';
 export type { TaskEvent, TaskListener } from '../tasks/events.js';
 export type { WaitOptions } from '../tasks/followed-task.js';
+export type { InputWait } from '../tasks/lookout/stdin-wait.js';
 export { TaskManager } from '../tasks/manager.js';
 export type { TaskOptions } from '../tasks/start.js';
 export type { TaskEnd, TaskLifetime } from '../tasks/status.js';

@@ -13,7 +13,9 @@ export interface TerminalSize {
 export type PtyOption = boolean | Partial<TerminalSize>;
 
 const SIZE_NAMES: OptionNames<TerminalSize> = { columns: true, rows: true };
-const DEFAULT_SIZE: TerminalSize = { columns: 120, rows: 40 };
+
+/** The size of a terminal for which none is given. */
+export const DEFAULT_SIZE: TerminalSize = { columns: 120, rows: 40 };
 
 /** The smallest and the largest size of a terminal. */
 const TERMINAL_LIMITS = { columns: [20, 400], rows: [5, 200] } as const;

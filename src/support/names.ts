@@ -18,7 +18,7 @@ function shown(name: string): string {
 }
 
 /** Returns the known name that was probably meant; undefined when none is similar. */
-function nearestName(name: string, known: readonly string[]): string | undefined {
+export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > LONGEST_NAME) return undefined;
   const plain = simplified(name);
   const longer = known.filter((each) => plain !== '' && simplified(each).startsWith(plain));

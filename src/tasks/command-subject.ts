@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import type { CommandFollower } from '../command/execute.js';
 import type { StartedCommand } from '../command/promise.js';
+import type { Typing } from '../engine/message.js';
 import type { BackgroundProcess, OutputChunk } from '../engine/outcome.js';
 import type { CommandHandle } from '../engine/process.js';
 import type { TerminalSize } from '../options/terminal.js';
@@ -32,7 +33,6 @@ interface PlannedCommand {
 /** A command of this process, followed from before its start until no process of it is left. */
 export class CommandSubject implements TaskSubject, CommandFollower {
   readonly takesInput: boolean;
-  readonly terminal: TerminalSize | undefined;
   readonly #ring = new OutputRing(RING_BYTES);
   readonly #watchers = new Set<() => void>();
   readonly #started: Promise<CommandHandle | undefined>;
@@ -43,9 +43,10 @@ export class CommandSubject implements TaskSubject, CommandFollower {
   #outputFile: string | undefined;
   /** Whether the file has the output as it is followed. */
   readonly #isUtf8: boolean;
+  #terminal: TerminalSize | undefined;
 
   constructor({ outputFile, encoding, takesInput, terminal }: PlannedCommand) {
-    this.terminal = terminal;
+    this.#terminal = terminal;
     this.#isUtf8 = encoding === undefined || /^utf-?8$/i.test(encoding);
     this.#outputFile = outputFile;
     this.takesInput = takesInput;
@@ -60,6 +61,10 @@ export class CommandSubject implements TaskSubject, CommandFollower {
 
   get quietSince(): number {
     return this.#quietSince;
+  }
+
+  get terminal(): TerminalSize | undefined {
+    return this.#terminal;
   }
 
   get outputFile(): string | undefined {
@@ -140,6 +145,16 @@ export class CommandSubject implements TaskSubject, CommandFollower {
     const handle = await this.#started;
     if (handle === undefined) throw new InputError('write: expected a task that was started');
     await handle.write(data);
+  }
+
+  resize(size: TerminalSize): void {
+    this.#terminal = size;
+    this.#started.then((handle) => handle?.resize(size.columns, size.rows));
+  }
+
+  async typing(): Promise<Typing | undefined> {
+    if (this.#terminal === undefined || this.#state.kind !== 'running') return undefined;
+    return (await this.#started)?.typing?.();
   }
 
   closeInput(): void {

@@ -1,9 +1,12 @@
 import { toBytes } from '../command/execute.js';
 import type { BackgroundProcess } from '../engine/outcome.js';
+import { checkExtent, type TerminalSize } from '../options/terminal.js';
 import { checkData, checkGrace, checkSignal } from '../options/values.js';
 import type { Receipt } from '../receipt/receipt.js';
 import { type OptionNames, readOptions, wholeFrom } from '../support/checks.js';
-import { InputError } from '../support/errors.js';
+import { InputError, showValue } from '../support/errors.js';
+import { pressKeys } from './keys/press.js';
+import { type InputWait, inputWaitOf } from './lookout/stdin-wait.js';
 import { readOutput, type TaskOutput } from './output.js';
 import { createTaskScreen, type TaskScreen } from './screen.js';
 import type { TaskState } from './status.js';
@@ -67,6 +70,19 @@ export class FollowedTask {
   }
 
   /**
+   * Whether it has a stdin, or a terminal, that can be written to; undefined: a task of a far side, where
+   * `write()` finds out.
+   */
+  get takesInput(): boolean | undefined {
+    return this.followed.takesInput;
+  }
+
+  /** The size of its terminal; undefined: it has none. */
+  get terminal(): TerminalSize | undefined {
+    return this.followed.terminal;
+  }
+
+  /**
    * Reads its output since a cursor, in whole characters. Output of processes that the command has left
    * running is not kept.
    *
@@ -121,10 +137,68 @@ export class FollowedTask {
    * @throws {InputError} The task was not started with `pty`.
    */
   async screen(): Promise<string> {
+    return this.screenFor('screen').text();
+  }
+
+  /**
+   * Presses keys of its terminal by their names, one after the other: `enter`, `escape`, `up`, `page-down`,
+   * `f1`, `ctrl-d`, `alt-x`, or one character. Without a terminal, `ctrl-d` closes its stdin, `ctrl-c` and
+   * `ctrl-\\` signal its process group, and `enter` ends a line.
+   *
+   * @throws {InputError} There is no such key, or the task has no terminal for it; nothing was pressed.
+   * @throws Error with `code: 'EPIPE'`: the command has ended, or closed its stdin.
+   */
+  async press(keys: readonly string[]): Promise<void> {
+    if (!Array.isArray(keys) || keys.some((key) => typeof key !== 'string')) {
+      throw new InputError(`keys: expected an array of names of keys, got ${showValue(keys)}`);
+    }
+    const screen = this.terminal === undefined ? undefined : this.screenFor('press');
+    await pressKeys(this.followed, screen, keys, 'keys');
+  }
+
+  /**
+   * Changes the size of its terminal; its programs are told.
+   *
+   * @throws {InputError} The task was not started with `pty`, or the size is out of range.
+   */
+  async resize(columns: number, rows: number): Promise<void> {
+    const size = { columns: checkExtent('columns', columns), rows: checkExtent('rows', rows) };
+    const { followed } = this;
+    const screen = this.screenFor('resize');
+    if (followed.resize === undefined) {
+      throw new InputError('resize: expected a task of this host, got one of a far side');
+    }
+    // What was printed so far is for the old size.
+    await screen.resize(size);
+    followed.resize(size);
+  }
+
+  /**
+   * Returns the input that it waits for: keys of its terminal, data on its stdin, or a password, which its
+   * terminal does not show. Undefined: none, or the kernel does not show it.
+   */
+  async waitsFor(): Promise<InputWait | undefined> {
+    if (this.followed.state.kind !== 'running') return undefined;
+    return inputWaitOf(this.followed);
+  }
+
+  /**
+   * Answers from now on what programs ask their terminal, such as where its cursor is, unless something else
+   * does, such as a terminal that shows its output.
+   *
+   * @param onScreen Called with the screen as text when new output has been drawn; must not throw.
+   * @throws {InputError} The task was not started with `pty`.
+   */
+  answerTerminal(onScreen?: (text: string) => void): void {
+    this.screenFor('answerTerminal').answer(onScreen);
+  }
+
+  /** @throws {InputError} The task was not started with `pty`. */
+  protected screenFor(method: string): TaskScreen {
     const { terminal } = this.followed;
-    if (terminal === undefined) throw new InputError('screen: expected a task with a terminal');
+    if (terminal === undefined) throw new InputError(`${method}: expected a task with a terminal`);
     this.#screen ??= createTaskScreen(this.followed, terminal);
-    return this.#screen.text();
+    return this.#screen;
   }
 
   /** Closes its stdin, once all data is written. */

@@ -1,3 +1,4 @@
+import type { Typing } from '../engine/message.js';
 import type { BackgroundProcess } from '../engine/outcome.js';
 import type { TerminalSize } from '../options/terminal.js';
 import type { Receipt } from '../receipt/receipt.js';
@@ -31,6 +32,8 @@ export interface TaskSubject {
   readonly state: SubjectState;
   /** When it last printed, or began, in milliseconds since 1970. */
   readonly quietSince: number;
+  /** Whether it has a stdin, or a terminal, that can be written to; undefined: that is known only elsewhere. */
+  readonly takesInput: boolean | undefined;
   /** Size of its terminal, if it has one. */
   readonly terminal: TerminalSize | undefined;
   /** The file with all of its output, if there is one. */
@@ -54,6 +57,13 @@ export interface TaskSubject {
    * @throws Error with `code: 'EPIPE'`: no process can read it any more.
    */
   write(data: Uint8Array): Promise<void>;
+  /** Gives its terminal another size. Absent: it has none, or that cannot be done from here. */
+  resize?(size: TerminalSize): void;
+  /**
+   * Returns how its terminal takes what is typed; undefined without a terminal, or when it has ended.
+   * Absent: that cannot be known.
+   */
+  typing?(): Promise<Typing | undefined>;
   /** Closes its stdin, once all data is written. */
   closeInput(): void;
   /** Signals its process group. Returns false when the command has ended. */

@@ -1,4 +1,5 @@
 import { ExclusiveQueue } from '../support/mutex.js';
+import type { ScreenNews } from '../terminal/screen/told-screen.js';
 import { FollowedTask, type StopOptions, type WaitOptions } from './followed-task.js';
 import {
   LOOK_BYTES,
@@ -136,6 +137,21 @@ export class Task extends FollowedTask {
   #keptPlace(): OutputPlace | undefined {
     const path = this.outputFile;
     return path === undefined ? undefined : { path, name: this.#over?.end.kept ?? path };
+  }
+
+  /**
+   * Returns what its terminal shows, and counts it as told.
+   *
+   * @param wanted `new`: what no model has been told yet; `all`: the screen, and the lines above it that are
+   * kept.
+   * @throws {InputError} The task was not started with `pty`.
+   */
+  async screenNews(wanted: 'new' | 'all' = 'new'): Promise<ScreenNews> {
+    const news = await this.screenFor('screenNews').look(wanted);
+    // All of the output so far is on that screen.
+    const { total } = await this.followed.read(Number.MAX_SAFE_INTEGER, 1);
+    if (total > this.#seen.position) this.#seen = { position: total, newlines: undefined };
+    return news;
   }
 
   /** The position up to which a model has seen its output. */

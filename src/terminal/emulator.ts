@@ -1,8 +1,9 @@
-import type { IBuffer, IBufferCell, IBufferLine, Terminal } from '@xterm/headless';
+import type { IBuffer, IBufferCell, Terminal } from '@xterm/headless';
 import { lateLibrary } from '../engine/late-library.js';
 import type { TerminalSize } from '../options/terminal.js';
 import { copyLook, styleOf } from './cell.js';
 import { PacedWriter, type Written } from './paced-write.js';
+import { type ScreenNews, ToldScreen, wrappedLength } from './screen/told-screen.js';
 import { PLAIN } from './style.js';
 import type { ConsoleFrame, ConsoleRow, StyledText } from './ui.js';
 
@@ -36,6 +37,7 @@ export async function createTerminal(size: TerminalSize, scrollback: number): Pr
 export class Emulator {
   readonly #terminal: Terminal;
   readonly #writer: PacedWriter;
+  readonly #told: ToldScreen;
   #cursorVisible = true;
   /** The look of each row in the last frame. */
   #drawn: string[] = [];
@@ -44,6 +46,7 @@ export class Emulator {
   private constructor(terminal: Terminal) {
     this.#terminal = terminal;
     this.#writer = new PacedWriter(terminal);
+    this.#told = new ToldScreen(terminal);
     const show = (visible: boolean) => (params: readonly (number | number[])[]) => {
       if (params.includes(25)) this.#cursorVisible = visible;
       // The terminal handles the sequence as well.
@@ -54,9 +57,9 @@ export class Emulator {
     terminal.parser.registerEscHandler({ final: 'c' }, () => show(true)([25]));
   }
 
-  static async create(size: TerminalSize): Promise<Emulator> {
-    // Rows that have scrolled off the screen are not drawn.
-    return new Emulator(await createTerminal(size, 0));
+  /** @param scrollback The most rows that are kept above the screen, which are never drawn. */
+  static async create(size: TerminalSize, scrollback = 0): Promise<Emulator> {
+    return new Emulator(await createTerminal(size, scrollback));
   }
 
   /** Registers a listener to the terminal's own replies: the cursor's position, its features. */
@@ -76,7 +79,7 @@ export class Emulator {
 
   /** Resizes the terminal. The next frame has all rows as changed. */
   resize({ columns, rows }: TerminalSize): void {
-    this.#terminal.resize(columns, rows);
+    this.#told.resize(columns, rows);
     this.#drawn = [];
   }
 
@@ -113,7 +116,15 @@ export class Emulator {
   /** Returns the screen as plain text, without blank lines at its end. */
   text(): string {
     const { active } = this.#terminal.buffer;
-    return withoutFinalBlankLines(screenText(active, 0, active.length));
+    return withoutFinalBlankLines(screenText(active, active.baseY, active.length));
+  }
+
+  /**
+   * Returns what has changed since the last look, or all; the rows above the screen that are kept belong to
+   * it.
+   */
+  look(wanted: 'new' | 'all'): ScreenNews {
+    return this.#told.look(this.#cursorVisible, wanted);
   }
 
   dispose(): void {
@@ -173,11 +184,4 @@ export function withoutFinalBlankLines(text: string): string {
   let end = text.length;
   while (end > 0 && text[end - 1] === '\n') end -= 1;
   return end === text.length || end === 0 ? text.slice(0, end) : `${text.slice(0, end)}\n`;
-}
-
-/** A wide character that did not fit leaves its place at the end of the row empty. */
-function wrappedLength(line: IBufferLine, next: IBufferLine): number {
-  const isEmpty = line.getCell(line.length - 1)?.getCode() === 0;
-  const wide = next.getCell(0)?.getWidth() === 2;
-  return line.length - (isEmpty && wide ? 1 : 0);
 }

@@ -30,6 +30,7 @@ interface SubjectAnswer {
 /** A task of a tool on the far side, for those that follow it on this side. */
 export class FarSubject implements TaskSubject {
   readonly terminal: TerminalSize | undefined;
+  readonly takesInput = undefined;
   /** Settles when the task's command has ended, or can no longer be asked. */
   readonly ended: Promise<TaskEnd>;
   readonly #call: Call;

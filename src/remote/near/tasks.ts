@@ -1,6 +1,7 @@
 import {
   type Awaited as AwaitedNews,
   checkUntil,
+  type InputWait,
   Task,
   type TaskEvent,
   type TaskListener,
@@ -87,6 +88,13 @@ export class FarTasks extends TaskManager {
 
 /** A task of the far side: waits are done there, where its ports and processes are. */
 class FarTask extends Task {
+  override async waitsFor(): Promise<InputWait | undefined> {
+    const { followed } = this;
+    if (!(followed instanceof FarSubject) || followed.state.kind !== 'running') return undefined;
+    const awaited = await followed.wait({ silentMs: 0, atMostMs: 0 }, 0, undefined);
+    return awaited.kind === 'silent' ? awaited.waitsFor : undefined;
+  }
+
   override async wait(given: Until = {}, options: WaitOptions = {}): Promise<AwaitedNews> {
     const { since = 0, signal } = readOptions('options', options, WAIT_NAMES);
     wholeFrom('since', 0, since);

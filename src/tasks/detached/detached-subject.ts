@@ -84,6 +84,10 @@ export class DetachedSubject implements TaskSubject {
     return this.#quietSince;
   }
 
+  get takesInput(): boolean {
+    return this.#order.hasInput;
+  }
+
   /** Undefined: a detached command has no terminal, since its followers come and go. */
   get terminal(): undefined {
     return undefined;

@@ -4,7 +4,7 @@ import type { Receipt } from '../../receipt/receipt.js';
 import type { SubjectState, TaskSubject } from '../subject.js';
 import { type FoundLine, type LinePattern, LineSearch } from './lines.js';
 import { PortWatch } from './ports.js';
-import { type InputWait, waitsForInput } from './stdin-wait.js';
+import { type InputWait, inputWaitOf } from './stdin-wait.js';
 import { stoppedOf } from './stopped.js';
 
 /** The events to look for, besides the end. */
@@ -134,9 +134,8 @@ export class Lookout {
     const forMs = Date.now() - since;
     if (forMs < this.#silentMs || this.#toldSilence === since) return [];
     this.#toldSilence = since;
-    const members = (await this.#subject.members()) ?? [];
-    const waitsFor = await waitsForInput(members.map(({ pid }) => pid));
-    const stopped = await stoppedOf(members);
+    const waitsFor = await inputWaitOf(this.#subject);
+    const stopped = await stoppedOf((await this.#subject.members()) ?? []);
     // Output came meanwhile, so the command was not silent.
     if (this.#quietSince() !== since) return [];
     return [{ kind: 'silent', forMs, waitsFor, ...(stopped.length > 0 && { stopped }) }];
