@@ -13,13 +13,15 @@ export interface SessionInput {
   readonly run_in_background?: boolean;
   /** Keep stdin open for `write_task`; only with `run_in_background`. */
   readonly stdin?: boolean;
+  /** Run it on a terminal that `write_task` types into; only with `run_in_background`. */
+  readonly pty?: boolean;
   /** End the persistent shell, and begin a new one; only with the option `persistent`. */
   readonly restart?: boolean;
 }
 
 /** The schema of a tool's input. Its descriptions say the limits and defaults. */
 export function sessionSchema(settings: SessionSettings): ObjectSchema {
-  const { timeoutMs, maxTimeoutMs, persistent } = settings;
+  const { timeoutMs, maxTimeoutMs, persistent, taskLifetime } = settings;
   return {
     type: 'object',
     properties: {
@@ -31,12 +33,15 @@ export function sessionSchema(settings: SessionSettings): ObjectSchema {
       },
       run_in_background: {
         type: 'boolean',
-        description: 'Start the command, return a task_id at once and let it go on; default false',
+        description: 'Start it and answer at once',
       },
       stdin: {
         type: 'boolean',
         description: 'In the background: its stdin stays open for `write_task`',
       },
+      ...(taskLifetime !== 'detached' && {
+        pty: { type: 'boolean', description: 'Likewise, on a terminal' },
+      }),
       ...(persistent && { restart: RESTART }),
     },
     required: persistent ? [] : ['command'],
@@ -108,7 +113,7 @@ export function sessionDescription(settings: SessionSettings): string {
     '- An exit code other than 0 is part of the answer, not an error of the tool.',
     '- With `run_in_background: true` the answer is a `task_id`, at once, and the command goes on: ' +
       `without a time limit unless \`timeout\` is given, at most ${maxRunningTasks} at a time. Follow ` +
-      'it with `task_output`, `write_task`, `kill_task` and `list_tasks`. ' +
+      'it with `task_output`, `write_task` and `kill_task`. ' +
       (persistent
         ? 'It has a bash of its own, with the directory and nothing else of the shell.'
         : 'It does not change the working directory.'),

@@ -106,12 +106,15 @@ async function disposeOutputs({ outputs }: SessionSettings, tasks: readonly Task
 }
 
 /** @throws {InputError} The command is missing, or cannot be run. */
-function checkFields({ command, restart, run_in_background: background }: SessionInput): void {
+function checkFields({ command, restart, run_in_background: background, pty }: SessionInput): void {
   if (command === undefined && !restart) {
     const message = 'command: expected a string, or nothing beside `restart: true`, got nothing';
     throw new InputError(message);
   }
   if (command !== undefined) checkCommand(command);
+  if (pty && !background) {
+    throw new InputError('pty: expected to come with `run_in_background: true`');
+  }
   if (restart && background) {
     throw new InputError('restart: expected to come without `run_in_background: true`');
   }

@@ -3,6 +3,7 @@ import { wellFormed } from '../../support/text.js';
 import type { LookAim } from '../../tasks/look/windows.js';
 import type { Awaited, Until } from '../../tasks/wait.js';
 import { formatSeconds } from '../notices.js';
+import { waitText } from './wait-text.js';
 
 /** Events that a model may wait for, all optional: the first ends the wait. Times in seconds. */
 export interface UntilInput {
@@ -85,9 +86,7 @@ export function awaitedText(awaited: Awaited, until: Until): string | undefined 
     case 'silent': {
       const seconds = Math.round(awaited.forMs / 100) / 10;
       const quiet = `It has printed nothing for ${formatSeconds(seconds)}`;
-      if (awaited.waitsFor === undefined) return `${quiet}.`;
-      const where = awaited.waitsFor === 'stdin' ? 'its stdin' : 'its terminal';
-      return `${quiet}, and waits for input on ${where}.`;
+      return awaited.waitsFor === undefined ? `${quiet}.` : waitText(awaited.waitsFor, quiet);
     }
     case 'time': {
       if (!namesSomething(until)) return undefined;

@@ -1,10 +1,11 @@
 import { OutputKeeper } from '../../artifacts/keep-output.js';
 import { execute } from '../../command/execute.js';
 import type { MergedResult } from '../../engine/outcome.js';
+import type { TerminalSize } from '../../options/terminal.js';
 import { performCommand } from '../call.js';
 import { TOOL, type ToolResult } from '../contract.js';
 import { type PreparedCommand, workspaceOptions } from './input/prepare.js';
-import type { RunContext } from './options.js';
+import type { RunContext, WorkspaceSettings } from './options.js';
 import { type EndedOutput, endOutput } from './output/minimize.js';
 import {
   shownOutput,
@@ -13,7 +14,7 @@ import {
   workspaceResult,
 } from './output/result.js';
 import { finishOutput } from './output/show.js';
-import { openConsole, runInOverlay } from './terminal/overlay.js';
+import { openConsole, readable, runInOverlay } from './terminal/overlay.js';
 
 /**
  * Runs a command to its end, and keeps a long output.
@@ -39,6 +40,10 @@ export async function runPrepared(
   const keeper = await OutputKeeper.open(settings.artifacts, TOOL);
   context.keeping?.(keeper);
   const result = await executeWith(keeper, prepared, context);
+  if (prepared.ownTerminal !== undefined) {
+    const size = context.follower?.terminal ?? prepared.ownTerminal;
+    return terminalResult(result, size, keeper, prepared, settings);
+  }
   const { minimizer } = settings;
   const ended: EndedOutput =
     minimizer === undefined
@@ -51,14 +56,31 @@ export async function runPrepared(
   return workspaceResult(result, prepared.timeout, settings, answered, { notice });
 }
 
+/** Makes the answer about a command that had a terminal of the model's own. */
+async function terminalResult(
+  result: MergedResult,
+  size: TerminalSize,
+  keeper: OutputKeeper,
+  prepared: PreparedCommand,
+  settings: WorkspaceSettings,
+): Promise<ToolResult<WorkspaceDetails>> {
+  const kept = await finishOutput(result, keeper, settings);
+  const shown = await readable(shownOutput(result, settings, { kept }), size, settings);
+  const receipt = await workspaceReceipt(result, prepared, prepared.environment, shown, { kept });
+  return workspaceResult(result, prepared.timeout, settings, { kept, shown, receipt }, {});
+}
+
 function executeWith(
   keeper: OutputKeeper,
   prepared: PreparedCommand,
   context: RunContext,
 ): Promise<MergedResult> {
   const { settings, onOutput, follower } = context;
-  const { cwd, text, environment } = prepared;
-  const options = workspaceOptions(prepared, context, keeper, settings.captured, onOutput);
+  const { cwd, text, environment, ownTerminal } = prepared;
+  const onPipes = workspaceOptions(prepared, context, keeper, settings.captured, onOutput);
+  const options = ownTerminal
+    ? { ...onPipes, encoding: undefined, pty: ownTerminal, streams: 'merged' as const }
+    : onPipes;
   return performCommand({ call: UNHEARD, cwd, keeper }, () =>
     execute(text, environment, options, follower),
   );

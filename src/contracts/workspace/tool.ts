@@ -95,7 +95,7 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     }
   }
 
-  const job = settings.tasks && createJobTool(settings.tasks);
+  const job = settings.tasks && createJobTool(settings.tasks, settings.async ? 'pty' : 'none');
   return createContractTool<WorkspaceTool, WorkspaceInput, WorkspaceDetails, WorkspaceMoment>(
     {
       settings,

@@ -29,6 +29,7 @@ test('the tool describes itself for a model API', () => {
       timeout: { type: 'integer', minimum: 1, description: expect.stringContaining('120000') },
       run_in_background: { type: 'boolean', description: expect.any(String) },
       stdin: { type: 'boolean', description: expect.any(String) },
+      pty: { type: 'boolean', description: expect.any(String) },
     },
     required: ['command'],
     additionalProperties: false,

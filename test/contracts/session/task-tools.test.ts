@@ -144,12 +144,14 @@ test('a task that cannot be written to says why', async () => {
   const id = await startTask(tool, 'sleep 60');
   expect(await failureOf(tool.writeTask.execute({ task_id: id, text: 'x' }))).toMatchObject({
     kind: 'input',
-    message: 'write: expected a task with an open stdin',
+    message:
+      `${id}: it has no stdin. End it, and start its command again with \`stdin: true\` to write to it, or ` +
+      'with `pty: true` for a terminal.',
   });
   const closed = await startTalk(tool, 'exec <&-; echo closed; sleep 60');
   await say(tool.taskOutput, { task_id: closed, line: 'closed' });
   expect(await failureOf(tool.writeTask.execute({ task_id: closed, text: 'x' }))).toMatchObject({
-    message: `${closed}: it has ended, or has closed its stdin`,
+    message: `${closed}: its stdin is closed, so nothing more can be written to it`,
   });
 });
 

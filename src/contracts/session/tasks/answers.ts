@@ -1,7 +1,7 @@
 import type { LookAim } from '../../../tasks/look/windows.js';
 import type { TaskState } from '../../../tasks/status.js';
 import type { ToolResult } from '../../contract.js';
-import { newOutput } from '../../tasks/task-text.js';
+import { screenOf, unseenOf, waitLine } from '../../tasks/screen-text.js';
 import {
   completedTaskResult,
   newOutputResult,
@@ -35,7 +35,7 @@ export async function endedTask(
   await task.ended;
   const phase = phaseOf(task.state, end);
   if (tasks.take(known)) {
-    const output = shown === 'new' && task.seen > 0 ? await newOutput(task) : undefined;
+    const output = shown === 'new' && task.seen > 0 ? await unseenOf(task) : undefined;
     return completedTaskResult(task.id, end, phase, output, event);
   }
   // A second call at the same time gets no output. Or the last processes have ended since then.
@@ -64,5 +64,18 @@ export async function newsOfTask(
   if (task.end !== undefined || task.receipt !== undefined) {
     return endedTask(tasks, known, 'new', event);
   }
-  return newOutputResult(task.id, await newOutput(task, aim), event);
+  return newOutputResult(task.id, await unseenOf(task, aim), await waitLine(task, event));
+}
+
+/** Makes the answer about a task with a terminal that runs: all of its screen. */
+export async function wholeScreen(
+  tasks: SessionTasks,
+  known: SessionTask,
+): Promise<ToolResult<TaskDetails>> {
+  const { task } = known;
+  const screen = await screenOf(task, 'all');
+  const waits = await waitLine(task, undefined);
+  // The command has ended meanwhile.
+  if (task.end !== undefined) return endedTask(tasks, known, 'all');
+  return newOutputResult(task.id, screen, waits);
 }

@@ -10,6 +10,7 @@ import type { SessionSettings } from '../options.js';
 import { showStream } from '../output.js';
 import { sessionReceipt, shownStreams } from '../result.js';
 import type { EndedTask, ShownTaskOutput, StartedTask } from './session-tasks.js';
+import { type ShownEnd, shownTerminal } from './terminal-end.js';
 
 /** A command of this host that runs. */
 interface RunningCommand {
@@ -58,15 +59,29 @@ async function endOf(
   { maxCharacters, outputs }: Pick<SessionSettings, 'maxCharacters' | 'outputs'>,
 ): Promise<EndedTask> {
   const end = await result;
-  const streams = shownStreams(end, maxCharacters);
   const inFile = await keeper.finish(end.spill);
   const kept = inFile.kind === 'none' ? await keepShort(end, outputs) : inFile;
-  const receipt = await sessionReceipt(end, streams, environment, {}, kept);
+  const { terminal } = subject;
+  const { shown, receipt } =
+    'output' in end && terminal !== undefined
+      ? await shownTerminal(end, terminal, maxCharacters, environment, kept)
+      : await shownEnd(end, maxCharacters, environment, kept);
   const file = kept.kind === 'kept' ? kept.artifact.path : undefined;
   subject.keptIn(file);
   subject.conclude(receipt);
   const { outcome, durationMs } = end;
-  return { outcome, durationMs, shown: { kind: 'streams', streams }, receipt, file };
+  return { outcome, durationMs, shown, receipt, file };
+}
+
+async function shownEnd(
+  end: RunResult,
+  maxCharacters: number,
+  environment: string,
+  kept: KeptOutput,
+): Promise<ShownEnd> {
+  const streams = shownStreams(end, maxCharacters);
+  const receipt = await sessionReceipt(end, streams, environment, {}, kept);
+  return { shown: { kind: 'streams', streams }, receipt };
 }
 
 /** Keeps an output that was too short for a file: its answer is given once, a file can be read again. */

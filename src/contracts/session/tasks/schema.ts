@@ -1,4 +1,5 @@
 import { UNTIL_PROPERTIES, type UntilInput } from '../../tasks/until.js';
+import { type TaskWriting, WRITING_PROPERTIES } from '../../tasks/write-and-wait.js';
 import type { ObjectSchema } from '../../validate.js';
 import { END_PROPERTIES } from '../schema.js';
 
@@ -18,10 +19,7 @@ export interface TaskOutputInput extends TaskInput, UntilInput {
 export type ListTasksInput = Readonly<Record<never, never>>;
 
 /** Input of `write_task`, once it is valid. */
-export interface WriteTaskInput extends TaskInput, UntilInput {
-  /** Text for the task's stdin, written unchanged: a line ends with a newline. */
-  readonly text: string;
-}
+export interface WriteTaskInput extends TaskInput, TaskWriting, UntilInput {}
 
 const TASK_ID = { task_id: { type: 'string', description: 'Id of the task, as `bash` gave it' } };
 
@@ -43,13 +41,10 @@ export const TASK_OUTPUT_SCHEMA = schemaOf(
 export const WRITE_TASK_SCHEMA = schemaOf(
   {
     ...TASK_ID,
-    text: {
-      type: 'string',
-      description: 'As it is: a line ends with a newline; "\\u0003" interrupts',
-    },
+    ...WRITING_PROPERTIES,
     ...UNTIL_PROPERTIES,
   },
-  ['task_id', 'text'],
+  ['task_id'],
 );
 
 /** The schema of `kill_task`'s input. */
@@ -98,8 +93,8 @@ export const TASK_OUTPUT_DESCRIPTION =
 
 /** The description of `write_task` for the model. */
 export const WRITE_TASK_DESCRIPTION =
-  'Writes text to the stdin of a command in the background (started with `stdin: true`), waits until ' +
-  'it is silent or for what you name, and returns what is new.';
+  'Writes to a command in the background (`stdin: true` or `pty: true`), waits until it is silent or for ' +
+  'what you name, and returns what is new.';
 
 /** The description of `kill_task` for the model. */
 export const KILL_TASK_DESCRIPTION =

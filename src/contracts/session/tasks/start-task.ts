@@ -1,11 +1,19 @@
 import { OutputKeeper } from '../../../artifacts/keep-output.js';
 import { startCommand } from '../../../command/execute.js';
+import type { ExecuteOptions } from '../../../options/command-options.js';
+import {
+  DEFAULT_SIZE,
+  overTerminal,
+  TERMINAL_DEFAULTS,
+  type TerminalSize,
+} from '../../../options/terminal.js';
 import { CommandSubject } from '../../../tasks/command-subject.js';
 import { TOOL, type ToolResult } from '../../contract.js';
 import { ToolAbortError } from '../../errors.js';
 import type { PendingEntry } from '../../log-entry.js';
 import { CANCELLED } from '../../notices.js';
 import { type CallMoment, shellEnvironment } from '../../options.js';
+import type { SessionSettings } from '../options.js';
 import {
   type CallTimeout,
   detailsOfTimeout,
@@ -26,6 +34,8 @@ interface TaskCommand {
   /** The environment block. */
   readonly environment: string;
   readonly takesInput: boolean;
+  /** The size of its terminal; undefined: it has pipes. */
+  readonly terminal: TerminalSize | undefined;
 }
 
 /**
@@ -36,7 +46,7 @@ interface TaskCommand {
  */
 export async function startTask(
   session: Session,
-  { command: text = '', timeout: asked, stdin = false }: SessionInput,
+  { command: text = '', timeout: asked, stdin = false, pty = false }: SessionInput,
   moment: CallMoment,
   entry: PendingEntry | undefined,
 ): Promise<ToolResult<SessionDetails>> {
@@ -45,12 +55,16 @@ export async function startTask(
   const { task, ended, detachedPid } = await tasks.begin(async () => {
     const from = await directory.here();
     if (session.owner.isDisposed) throw new ToolAbortError(CANCELLED);
-    const environment = shellEnvironment(from.path, settings, moment);
-    const command = { text, environment, takesInput: stdin };
+    const environment = pty
+      ? terminalEnvironment(from.path, settings, moment)
+      : shellEnvironment(from.path, settings, moment);
+    const terminal = pty ? DEFAULT_SIZE : undefined;
+    const command = { text, environment, takesInput: stdin || pty, terminal };
     if (settings.taskLifetime !== 'detached') return startAttached(session, from, timeout, command);
     const place = { cwd: from.path, timeoutMs: timeout.milliseconds };
     return inPlace(session, from, () => startDetachedTask({ ...command, ...place }, settings));
   });
+  if (pty) task.answerTerminal();
   if (detachedPid !== undefined) entry?.ofDetached(detachedPid);
   else entry?.ofReceipt(ended.then(({ receipt }) => receipt));
   const details: SessionDetails = {
@@ -61,20 +75,29 @@ export async function startTask(
   return startedResult(task.id, details, timeoutChange(timeout, settings));
 }
 
+/** Makes the environment of a command on a terminal, where programs may ask, page and draw. */
+function terminalEnvironment(cwd: string, settings: SessionSettings, moment: CallMoment): string {
+  const onTerminal = { ...settings, defaults: TERMINAL_DEFAULTS };
+  return shellEnvironment(cwd, onTerminal, moment, overTerminal(settings.env));
+}
+
 /** Starts a command that ends with the tool, or with the host. */
 async function startAttached(
   session: Session,
   from: Place,
   timeout: CallTimeout,
-  { text, environment, takesInput }: TaskCommand,
+  { text, environment, takesInput, terminal }: TaskCommand,
 ): Promise<StartedTask> {
   const { settings } = session;
   const lifetime = settings.taskLifetime === 'host' ? 'host' : 'tool';
   const keeper = await OutputKeeper.open(settings.outputs, TOOL);
   const spill = keeper.spill(0);
   const owner = lifetime === 'host' ? undefined : session.owner;
-  const options = { ...sessionOptions(session, from, timeout), spill, owner };
-  const subject = new CommandSubject({ takesInput, outputFile: spill?.path });
+  const onPipes = { ...sessionOptions(session, from, timeout), spill, owner };
+  const options: ExecuteOptions = terminal
+    ? { ...onPipes, streams: 'merged', encoding: undefined, pty: terminal }
+    : onPipes;
+  const subject = new CommandSubject({ takesInput, terminal, outputFile: spill?.path });
   try {
     const start = () => startCommand(text, environment, options, subject);
     const { handle, result } = await inPlace(session, from, start);

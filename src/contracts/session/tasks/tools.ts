@@ -6,7 +6,7 @@ import { taskLine } from '../../tasks/task-text.js';
 import { aimOf, awaitedText, namesSomething, untilOf } from '../../tasks/until.js';
 import { WRITE_WAIT, writeTo } from '../../tasks/write-and-wait.js';
 import { createValidator } from '../../validate.js';
-import { endedTask, newsOfTask, unknownTask } from './answers.js';
+import { endedTask, newsOfTask, unknownTask, wholeScreen } from './answers.js';
 import { runningTaskResult, type TaskDetails, type TaskListDetails } from './result.js';
 import {
   KILL_TASK_DESCRIPTION,
@@ -127,6 +127,7 @@ async function outputSoFar(
   tasks: SessionTasks,
   known: SessionTask,
 ): Promise<ToolResult<TaskDetails>> {
+  if (known.task.terminal !== undefined) return wholeScreen(tasks, known);
   const shown = await known.outputSoFar();
   // The command has ended meanwhile.
   if (shown === undefined) return endedTask(tasks, known, 'all');
@@ -135,7 +136,7 @@ async function outputSoFar(
 
 async function writeToTask(
   tasks: SessionTasks,
-  { task_id, text, ...asked }: WriteTaskInput,
+  { task_id, text, keys, columns, rows, ...asked }: WriteTaskInput,
   signal: AbortSignal | undefined,
 ): Promise<ToolResult<TaskDetails>> {
   const known = tasks.find(task_id);
@@ -143,7 +144,11 @@ async function writeToTask(
   const { task } = known;
   if (task.end !== undefined) return endedTask(tasks, known, 'new');
   const until = { ...WRITE_WAIT, ...asked };
-  const { event, aim } = await task.whileAwaited(() => writeTo(task, text, until, signal));
+  const writing = { text, keys, columns, rows };
+  const offered = task.lifetime === 'detached' ? 'stdin' : 'pty';
+  const { event, aim } = await task.whileAwaited(() =>
+    writeTo(task, writing, offered, until, signal),
+  );
   return newsOfTask(tasks, known, event, aim);
 }
 

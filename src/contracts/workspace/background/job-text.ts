@@ -1,6 +1,7 @@
 import type { LookAim } from '../../../tasks/look/windows.js';
 import type { Task } from '../../../tasks/task.js';
 import { formatSeconds, joinSections } from '../../notices.js';
+import { screenOf, unseenOf, waitLine } from '../../tasks/screen-text.js';
 import { newOutput, taskLine } from '../../tasks/task-text.js';
 
 /** UTF-8 bytes that are shown of a running job's output. */
@@ -25,6 +26,10 @@ export function startedText(id: string, label: string, afterMs?: number): string
 export async function jobReport(task: Task, note?: string): Promise<string> {
   const line = `Job ${taskLine(task)}`;
   if (task.end !== undefined) return endReport(line, task, note);
+  if (task.terminal !== undefined) {
+    const screen = await screenOf(task, 'all');
+    return joinSections(line, [screen.shown], await waitLine(task, undefined));
+  }
   return joinSections(line, [(await newOutput(task, undefined, PREVIEW_BYTES)).shown]);
 }
 
@@ -41,7 +46,8 @@ export async function jobNews(
 ): Promise<string> {
   const line = `Job ${taskLine(task)}`;
   if (task.end !== undefined) return endReport(line, task, event);
-  return joinSections(line, [(await newOutput(task, aim)).shown], event);
+  const { shown } = await unseenOf(task, aim);
+  return joinSections(line, [shown], await waitLine(task, event));
 }
 
 /** Says what became of the processes that a job had left running when it was cancelled. */

@@ -17,7 +17,13 @@ import {
   type UntilInput,
   untilOf,
 } from '../../tasks/until.js';
-import { WRITE_WAIT, writeTo } from '../../tasks/write-and-wait.js';
+import {
+  type OfferedInput,
+  type TaskWriting,
+  WRITE_WAIT,
+  WRITING_PROPERTIES,
+  writeTo,
+} from '../../tasks/write-and-wait.js';
 import { createValidator, type ObjectSchema } from '../../validate.js';
 import { jobNews, jobReport, leftNote } from './job-text.js';
 
@@ -33,8 +39,8 @@ export interface JobInput extends UntilInput {
   readonly poll?: readonly string[];
   /** Ids of the jobs to end. */
   readonly cancel?: readonly string[];
-  /** A job, and the text for its stdin. */
-  readonly write?: { readonly id: string; readonly text: string };
+  /** A job, and what to write to it. */
+  readonly write?: TaskWriting & { readonly id: string };
   /** List all jobs, in one line each. */
   readonly list?: boolean;
 }
@@ -50,10 +56,9 @@ const SCHEMA: ObjectSchema = {
     cancel: { ...ids, description: 'Ids of jobs to end' },
     write: {
       type: 'object',
-      properties: { id: { type: 'string' }, text: { type: 'string' } },
-      required: ['id', 'text'],
+      properties: { id: { type: 'string' }, ...WRITING_PROPERTIES },
+      required: ['id'],
       additionalProperties: false,
-      description: 'Text for the stdin of a job: a line ends with a newline; "\\u0003" interrupts',
     },
     list: { type: 'boolean', description: 'true: show all jobs' },
     ...UNTIL_PROPERTIES,
@@ -68,13 +73,21 @@ const DESCRIPTION = [
     'tells how they stand. A job that has ended is told with its output, once; of one that runs the ' +
     'last new output is shown. With `line`, `port` or `silent`, it waits for that too, and shows what is ' +
     'new since you looked.',
-  '- `write`: writes to its stdin (started with `stdin: true`), waits likewise, and shows what is new.',
+  '- `write`: writes to its stdin or terminal (`stdin: true`, `pty: true`), waits likewise, and shows what ' +
+    'is new.',
   '- `cancel`: ends the jobs, with everything that they started.',
   '- `list`: shows all jobs. Those that have ended are forgotten after a few minutes.',
 ].join('\n');
 
-/** Makes the tool by which a model follows the background jobs of a manager. */
-export function createJobTool(manager: TaskManager): BashTool<JobDetails, JobInput> {
+/**
+ * Makes the tool by which a model follows the background jobs of a manager.
+ *
+ * @param offered What its commands may be started with.
+ */
+export function createJobTool(
+  manager: TaskManager,
+  offered: OfferedInput,
+): BashTool<JobDetails, JobInput> {
   const validate = createValidator<JobInput>(SCHEMA);
   return completeTool<BashTool<JobDetails, JobInput>>({
     name: 'job',
@@ -89,7 +102,7 @@ export function createJobTool(manager: TaskManager): BashTool<JobDetails, JobInp
       let call: ToolCall<JobDetails> | undefined;
       try {
         call = callOfNow(given);
-        return await answer(await validate(input), manager, call);
+        return await answer(await validate(input), manager, offered, call);
       } catch (error) {
         if (error instanceof InputError || error instanceof UnknownTaskError) {
           throw new ToolError('input', error.message, { cause: error });
@@ -105,6 +118,7 @@ export function createJobTool(manager: TaskManager): BashTool<JobDetails, JobInp
 async function answer(
   input: JobInput,
   manager: TaskManager,
+  offered: OfferedInput,
   { signal }: ToolCall<JobDetails>,
 ): Promise<ToolResult<JobDetails>> {
   const { poll, cancel, write, list = false } = input;
@@ -114,7 +128,8 @@ async function answer(
   }
   if (write !== undefined) {
     const task = manager.find(write.id);
-    const { event, aim } = await writeTo(task, write.text, { ...WRITE_WAIT, ...input }, signal);
+    const until = { ...WRITE_WAIT, ...input };
+    const { event, aim } = await writeTo(task, write, offered, until, signal);
     return result(await jobNews(task, event, aim), [task]);
   }
   if (poll !== undefined) {

@@ -59,11 +59,14 @@ class TaskCandidate {
     const { signal } = call;
     const abort = (): void => this.#controller.abort(signal && abortReason(signal));
     this.#letGo = signal === undefined ? () => {} : onAbort(signal, abort);
+    const { takesInput, ownTerminal } = command;
     const { encoding } = settings;
-    this.#subject = new CommandSubject({ takesInput: command.takesInput, encoding });
+    this.#subject = new CommandSubject({ takesInput, terminal: ownTerminal, encoding });
     const onOutput = (chunk: OutputChunk): void => {
       this.#subject.tell(chunk);
-      this.#listeners.tell(chunk);
+      // Updates about a terminal show its screen, not the escape sequences that draw it.
+      if (ownTerminal === undefined) this.#listeners.tell(chunk);
+      else this.#listeners.pass(chunk);
     };
     const keeping = (keeper: OutputKeeper): void => {
       this.#keeper = keeper;
@@ -108,6 +111,7 @@ class TaskCandidate {
       this.#startedAt,
     );
     this.#letGo();
+    if (task.terminal !== undefined) task.answerTerminal(this.#listeners.show);
     this.#taskId = task.id;
     this.#listeners.answered({ async: asyncDetails(task.id, 'running') });
     const clamped = clampNotice(timeout, this.#settings.timeout);

@@ -2,7 +2,12 @@ import type { OutputKeeper } from '../../../artifacts/keep-output.js';
 import { checkCommand } from '../../../command/command-line.js';
 import { onBehalfOfNobody } from '../../../engine/caller.js';
 import type { ExecuteOptions, OutputLimits } from '../../../options/command-options.js';
-import { overTerminal, TERMINAL_DEFAULTS } from '../../../options/terminal.js';
+import {
+  DEFAULT_SIZE,
+  overTerminal,
+  TERMINAL_DEFAULTS,
+  type TerminalSize,
+} from '../../../options/terminal.js';
 import type { ReadySnapshot } from '../../../snapshot/shell-snapshot.js';
 import { InputError } from '../../../support/errors.js';
 import type { TerminalUi } from '../../../terminal/ui.js';
@@ -44,8 +49,10 @@ export interface PreparedCommand {
   readonly snapshot: string | undefined;
   /** Whether stdin stays open. */
   readonly takesInput: boolean;
-  /** Present when the command runs on a terminal, with another environment. */
+  /** Present when the command runs on a terminal that the user sees, with another environment. */
   readonly terminal?: { readonly ui: TerminalUi; readonly environment: string };
+  /** The size of a terminal of the model's own, if it runs on one. */
+  readonly ownTerminal?: TerminalSize;
   /** Why there is no terminal although one was asked for. */
   readonly notice?: string;
 }
@@ -143,10 +150,13 @@ function terminalOf(
   { ui }: WorkspaceSettings,
   { terminalsOff }: WorkspaceMoment,
   environment: () => string,
-): Pick<PreparedCommand, 'terminal' | 'notice'> {
+): Partial<PreparedCommand> {
   const choice = chooseTerminal(input, ui, terminalsOff);
   if (choice.kind === 'terminal') {
     return { terminal: { ui: choice.ui, environment: environment() } };
+  }
+  if (choice.kind === 'own') {
+    return { ownTerminal: DEFAULT_SIZE, environment: environment(), takesInput: true };
   }
   return choice.notice === undefined ? {} : { notice: choice.notice };
 }

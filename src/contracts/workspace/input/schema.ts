@@ -13,7 +13,10 @@ export interface WorkspaceInput {
   readonly timeout?: number;
   /** Directory to run in: absolute, relative to the tool's, or an internal URL. */
   readonly cwd?: string;
-  /** Run the command on a terminal that the user sees and types into, if there is one. */
+  /**
+   * Run the command on a terminal that the user sees and types into, if there is one; with `async`, on one of
+   * the model's own.
+   */
   readonly pty?: boolean;
   /** Run the command as a job, and answer at once. Only with the option `async`. */
   readonly async?: boolean;
@@ -44,7 +47,9 @@ export function workspaceSchema({ timeout, async }: WorkspaceSettings): ObjectSc
       },
       pty: {
         type: 'boolean',
-        description: 'Run it on a terminal that the user sees and types into, if there is one',
+        description: `Run it on a terminal that the user sees and types into, if there is one${
+          async ? '; with async, on one that `write` of `job` types into' : ''
+        }`,
       },
       ...(async && {
         async: {

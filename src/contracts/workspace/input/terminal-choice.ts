@@ -4,11 +4,14 @@ import type { WorkspaceInput } from './schema.js';
 /** The choice between a terminal and pipes. */
 type TerminalChoice =
   | { readonly kind: 'terminal'; readonly ui: TerminalUi }
+  /** A terminal of the model's own. */
+  | { readonly kind: 'own' }
   /** The notice is present when a terminal was asked for. */
   | { readonly kind: 'pipes'; readonly notice?: string };
 
 /**
- * Chooses whether a command gets a terminal, which makes sense only with a person to look at it.
+ * Chooses whether a command gets a terminal, which makes sense only where a person looks at it, or for a job, the
+ * model.
  *
  * @param off The environment variable that keeps all commands on pipes, if it is set.
  */
@@ -18,8 +21,8 @@ export function chooseTerminal(
   off: string | undefined,
 ): TerminalChoice {
   if (!pty) return { kind: 'pipes' };
-  if (async) return { kind: 'pipes', notice: noTerminal('the user sees no background command') };
   if (off !== undefined) return { kind: 'pipes', notice: noTerminal(`${off}=1 is set`) };
+  if (async) return { kind: 'own' };
   if (ui === undefined) return { kind: 'pipes', notice: noTerminal('there is no user interface') };
   return { kind: 'terminal', ui };
 }

@@ -102,7 +102,7 @@ async function runIn(
 }
 
 /** Converts the shown output to what a terminal would display; the figures stay those of the raw output. */
-async function readable(
+export async function readable(
   shown: ShownOutput,
   size: TerminalSize,
   { output }: WorkspaceSettings,

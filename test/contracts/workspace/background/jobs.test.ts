@@ -291,6 +291,8 @@ test('stdin is for what runs in the background', async () => {
   });
   await bash.execute({ command: 'sleep 60', async: true });
   expect(await failureOf(job({ write: { id: 'bg_1', text: 'x' } }))).toMatchObject({
-    message: 'write: expected a task with an open stdin',
+    message:
+      'bg_1: it has no stdin. End it, and start its command again with `stdin: true` to write to it, or ' +
+      'with `pty: true` for a terminal.',
   });
 });

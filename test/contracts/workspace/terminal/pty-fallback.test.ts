@@ -39,7 +39,7 @@ test('a console that cannot be opened is no reason not to run the command', asyn
   };
   const updates: string[] = [];
   const result = await makeTool({ ui }).execute(
-    { command: 'test -t 1 || echo piped', pty: true },
+    { command: 'test -t 1 && echo own', pty: true },
     { onUpdate: (update) => updates.push(textOf(update as ToolResult<unknown>)) },
   );
   expect(textOf(result)).toContain('piped\n');
@@ -47,7 +47,7 @@ test('a console that cannot be opened is no reason not to run the command', asyn
   expect(updates.at(-1)).toBe('piped\n');
 });
 
-test('an async command has pipes, and one on a terminal is not put into the background', async () => {
+test('an async command has a terminal of its own, and one on the user’s stays in the foreground', async () => {
   const ui = new FakeUi();
   const tool = makeTool({ ui, async: true, autoBackground: { afterMs: 100 } });
   const started = await tool.execute({
@@ -56,11 +56,10 @@ test('an async command has pipes, and one on a terminal is not put into the back
     async: true,
   });
   expect(started.details.async?.state).toBe('running');
-  const why = 'Run without a terminal (pty): the user sees no background command.';
-  expect(textOf(started)).toContain(`${why}\n\nBackground job bg_1 started`);
+  expect(textOf(started)).toContain('Background job bg_1 started');
   const polled = await tool.job?.execute({ poll: [] });
-  expect(polled && textOf(polled)).toContain('piped\n');
-  expect(polled && textOf(polled)).toContain('(pty): the user sees no background command.');
+  expect(polled && textOf(polled)).toContain('own\n');
+  expect(ui.requests).toEqual([]);
   const result = await tool.execute({ command: 'sleep 0.5; test -t 1 && echo tty', pty: true });
   expect(textOf(result)).toMatch(/^tty\n/);
   expect(result.details).not.toHaveProperty('async');
