@@ -184,6 +184,8 @@ export type { DetachedRecord } from './tasks/detached/registry.js';
 export { TaskLimitError, UnknownTaskError } from './tasks/errors.js';
 export type { TaskEvent, TaskListener } from './tasks/events.js';
 export type { FollowedTask, ReadOptions, StopOptions, WaitOptions } from './tasks/followed-task.js';
+export type { OutputPlace, SizedPlace, SkippedOutput, TaskLook } from './tasks/look/look.js';
+export type { LookAim } from './tasks/look/windows.js';
 export type { FoundLine, LinePattern } from './tasks/lookout/lines.js';
 export type { LookoutConditions, TaskNews } from './tasks/lookout/lookout.js';
 export type { InputWait } from './tasks/lookout/stdin-wait.js';

@@ -6,7 +6,7 @@ import { claimId, type IdFloor } from './ids.js';
 import { artifactName } from './names.js';
 
 /** An artifact's file that has its name while it is still written. */
-interface Named {
+interface EarlyFile {
   readonly id: number;
   readonly name: string;
   readonly bytes: number;
@@ -23,7 +23,7 @@ export async function nameEarly(
   draft: string,
   tool: string,
   ids: IdFloor,
-): Promise<Named | undefined> {
+): Promise<EarlyFile | undefined> {
   const bytes = await place.look(draft).then(
     ({ size }) => size,
     (error: unknown) => {

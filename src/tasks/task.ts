@@ -6,7 +6,7 @@ import {
   lookAt,
   type OutputPlace,
   placeWithSize,
-  type Seen,
+  type SeenOutput,
   type SizedPlace,
   type TaskLook,
 } from './look/look.js';
@@ -52,7 +52,7 @@ export class Task extends FollowedTask {
   #delivered = false;
   #waiting = 0;
   /** How far a model has seen its output. */
-  #seen: Seen = { position: 0, newlines: 0 };
+  #seen: SeenOutput = { position: 0, newlines: 0 };
   readonly #looks = new ExclusiveQueue();
   #watches: Watches | undefined;
 

@@ -10,15 +10,16 @@ const session = (options: object) =>
   start('--contract', 'session', '--cwd', folder.path, '--options', JSON.stringify(options));
 
 test('a call that would outlast the client is answered before, with the id of its task', async () => {
-  const server = await session({ autoBackgroundMs: 200 });
+  const server = await session({ autoBackgroundMs: 1000 });
   const call = async (name: string, input: object): Promise<string> => {
     const { result = {} } = await server.request('tools/call', { name, arguments: input });
     return answerOf(result);
   };
-  const early = await call('bash', { command: 'echo one; sleep .7; echo two' });
-  const [, id] = /^Still running after 0\.2 seconds; .* task_id: (\w+)\n/.exec(early) ?? [];
-  expect(await call('task_output', { task_id: id, seconds: 20 })).toBe(
-    `task_id: ${id}\nstatus: completed\n\none\ntwo`,
+  const early = await call('bash', { command: 'echo one; sleep 3; echo two' });
+  const [, id] = /^one\n\nStill running after 1 second; .* task_id: (\w+)\n/.exec(early) ?? [];
+  const end = await call('task_output', { task_id: id, seconds: 20 });
+  expect(end).toMatch(
+    new RegExp(`^task_id: ${id}\nstatus: completed\n\ntwo\n\nAll of its output: /`),
   );
 });
 

@@ -48,7 +48,7 @@ export async function newOutput(task: Task, aim?: LookAim, maxBytes?: number): P
 }
 
 /** Shows a look: its output as a person reads it, and what was skipped. */
-export function lookText({ parts, rest, place }: TaskLook): string {
+function lookText({ parts, rest, place }: TaskLook): string {
   const shown = parts.map((part) =>
     part.kind === 'text' ? ownLine(readableLook(part.text)) : `${skippedLine(part, place)}\n`,
   );

@@ -168,6 +168,9 @@ export interface RunContext {
   readonly onTerminal?: ConsoleListeners | undefined;
 }
 
+/** UTF-8 bytes that are shown of a running job's output when nothing is waited for. */
+export const PREVIEW_BYTES = 4096;
+
 const DEFAULT_TIMEOUT: TimeoutLimits = { default: 300, min: 1, max: 3600 };
 const DEFAULT_TAIL_BYTES = 50 * 1024;
 const DEFAULT_AUTO_BACKGROUND_MS = 60_000;

@@ -1,17 +1,21 @@
 import { stat } from 'node:fs/promises';
 import type { BackgroundProcess } from '../../engine/outcome.js';
 import { cleanTerminalText } from '../../minimizer/terminal-text.js';
+import { settlesWithin } from '../../support/timing.js';
 import { stoppedOf } from '../lookout/stopped.js';
 import { firstWhole, lastWhole } from '../output.js';
 import type { TaskSubject } from '../subject.js';
 import { newlinesBetween, newlinesIn, readStretch } from './stretch.js';
-import { type LookAim, type Window, windowsOf } from './windows.js';
+import { type LookAim, type LookWindow, windowsOf } from './windows.js';
 
 /** Bytes of new output that a look shows. */
 export const LOOK_BYTES = 16 * 1024;
 
+/** The longest wait for the processes of a task, in milliseconds. */
+const MEMBERS_MS = 1000;
+
 /** How far the output has been shown. */
-export interface Seen {
+export interface SeenOutput {
   /** Position of the first byte that was not shown. */
   readonly position: number;
   /** Newlines before it; undefined: not known. */
@@ -31,7 +35,7 @@ export interface SkippedOutput {
 }
 
 /** Output that is shown, or skipped. */
-export type LookPart =
+type LookPart =
   | { readonly kind: 'text'; readonly text: string; readonly from: number; readonly to: number }
   | ({ readonly kind: 'skipped' } & SkippedOutput);
 
@@ -75,10 +79,10 @@ export interface TaskLook {
  */
 export async function lookAt(
   subject: TaskSubject,
-  seen: Seen,
+  seen: SeenOutput,
   aim: LookAim,
   maxBytes: number,
-): Promise<{ readonly look: TaskLook; readonly seen: Seen }> {
+): Promise<{ readonly look: TaskLook; readonly seen: SeenOutput }> {
   const isRunning = subject.state.kind === 'running';
   const printed = await subject.read(Number.MAX_SAFE_INTEGER, 0);
   const total = Math.min(printed.total, aim.kind === 'end' ? (aim.upTo ?? Infinity) : Infinity);
@@ -91,28 +95,34 @@ export async function lookAt(
   // A character that has not come whole is not counted as output that waits.
   const rest = total - now.position < 4 ? undefined : await walk.skipped(total);
   const newBytes = now.position - seen.position;
-  const stopped = isRunning ? await stoppedOf((await subject.members()) ?? []) : [];
+  const stopped = isRunning ? await stoppedNow(subject) : [];
   const look = { parts: walk.parts, rest, newBytes, total, stopped };
   return { look, seen: now };
+}
+
+/** Returns its stopped processes; none when they cannot be seen in time, as before its start. */
+async function stoppedNow(subject: TaskSubject): Promise<readonly BackgroundProcess[]> {
+  const asking = subject.members();
+  return (await settlesWithin(asking, MEMBERS_MS)) ? stoppedOf((await asking) ?? []) : [];
 }
 
 /** Goes through the output, and notes what is shown and what is not. */
 class Walk {
   readonly parts: LookPart[] = [];
   readonly #subject: TaskSubject;
-  #seen: Seen;
+  #seen: SeenOutput;
 
-  constructor(subject: TaskSubject, seen: Seen) {
+  constructor(subject: TaskSubject, seen: SeenOutput) {
     this.#subject = subject;
     this.#seen = seen;
   }
 
-  get seen(): Seen {
+  get seen(): SeenOutput {
     return this.#seen;
   }
 
   /** Shows a window, without the parts of lines at its ends. */
-  async show(window: Window, end: { mayGrow: boolean; isEnd: boolean }): Promise<void> {
+  async show(window: LookWindow, end: { mayGrow: boolean; isEnd: boolean }): Promise<void> {
     const pieces = await readStretch(this.#subject, window.from, window.to);
     for (const [index, { from, bytes }] of pieces.entries()) {
       const isCut = from > this.#seen.position;

@@ -6,7 +6,7 @@ const READ_BYTES = 64 * 1024;
 const MOST_COUNTED = 32 * 1024 * 1024;
 
 /** A piece of a task's output. */
-interface Piece {
+interface KeptPiece {
   /** Position of the first byte. */
   readonly from: number;
   bytes: Uint8Array;
@@ -17,8 +17,8 @@ export async function readStretch(
   subject: TaskSubject,
   from: number,
   to: number,
-): Promise<readonly Piece[]> {
-  const pieces: Piece[] = [];
+): Promise<readonly KeptPiece[]> {
+  const pieces: KeptPiece[] = [];
   for (let at = from; at < to; ) {
     const read = await subject.read(at, Math.min(to - at, READ_BYTES));
     const bytes = read.bytes.subarray(0, Math.max(0, to - read.from));

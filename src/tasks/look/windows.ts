@@ -8,7 +8,7 @@ export type LookAim =
   | { readonly kind: 'reply'; readonly since: number };
 
 /** A part of the output, by positions. `from` may be in the middle of a line, and `to` if it is not the end. */
-export interface Window {
+export interface LookWindow {
   readonly from: number;
   readonly to: number;
   /** The part that must not be cut off at a line's beginning or end. */
@@ -25,7 +25,7 @@ export function windowsOf(
   seen: number,
   total: number,
   maxBytes: number,
-): readonly Window[] {
+): readonly LookWindow[] {
   const whole = { from: seen, to: total, core: { from: seen, to: total } };
   if (total - seen <= maxBytes) return [whole];
   switch (aim.kind) {
@@ -44,7 +44,7 @@ export function windowsOf(
   }
 }
 
-function endWindow(seen: number, total: number, maxBytes: number): Window {
+function endWindow(seen: number, total: number, maxBytes: number): LookWindow {
   return { from: Math.max(seen, total - maxBytes), to: total, core: { from: total, to: total } };
 }
 
@@ -54,7 +54,7 @@ function aroundLine(
   seen: number,
   total: number,
   maxBytes: number,
-): Window {
+): LookWindow {
   const end = Math.min(cursor, total);
   const begin = Math.max(seen, Math.min(end, Math.max(from, end - Math.floor(maxBytes / 2))));
   const first = Math.max(seen, begin - Math.floor(maxBytes / 4));

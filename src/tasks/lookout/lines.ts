@@ -1,4 +1,4 @@
-import { type Frame, FrameReader } from './frames.js';
+import { type DrawnLine, DrawnLineReader } from './drawn-lines.js';
 
 /** The pattern for a line: a piece of it, or a regular expression of the runtime. */
 export type LinePattern = string | RegExp;
@@ -22,7 +22,7 @@ export interface FoundLine {
  */
 export class LineSearch {
   readonly #patterns: readonly LinePattern[];
-  readonly #reader: FrameReader;
+  readonly #reader: DrawnLineReader;
   /** Patterns that were found in the frame that begins at `#in`. */
   readonly #known = new Set<LinePattern>();
   #in: number;
@@ -32,7 +32,7 @@ export class LineSearch {
   constructor(patterns: readonly LinePattern[], since = 0) {
     this.#patterns = patterns;
     this.#in = since;
-    this.#reader = new FrameReader(since, (frame) => this.#look(frame));
+    this.#reader = new DrawnLineReader(since, (frame) => this.#look(frame));
   }
 
   /** Takes output; returns the lines found in it. */
@@ -47,7 +47,7 @@ export class LineSearch {
     this.#reader.skipTo(at);
   }
 
-  #look({ text, from, cursor }: Frame): void {
+  #look({ text, from, cursor }: DrawnLine): void {
     if (from !== this.#in) this.#known.clear();
     this.#in = from;
     for (const pattern of this.#patterns) {

@@ -3,9 +3,7 @@ import type { Task } from '../../../tasks/task.js';
 import { formatSeconds, joinSections } from '../../notices.js';
 import { screenOf, unseenOf, waitLine } from '../../tasks/screen-text.js';
 import { newOutput, taskLine } from '../../tasks/task-text.js';
-
-/** UTF-8 bytes that are shown of a running job's output. */
-export const PREVIEW_BYTES = 4096;
+import { PREVIEW_BYTES } from '../options.js';
 
 /**
  * Says that a command runs in the background.

@@ -15,14 +15,14 @@ import { receiptOfError, ToolAbortError, toToolError } from '../../errors.js';
 import { joinSections } from '../../notices.js';
 import { newOutput } from '../../tasks/task-text.js';
 import type { PreparedCommand } from '../input/prepare.js';
-import type { RunContext, WorkspaceSettings } from '../options.js';
+import { PREVIEW_BYTES, type RunContext, type WorkspaceSettings } from '../options.js';
 import {
   asyncDetails,
   clampNotice,
   timeoutDetails,
   type WorkspaceDetails,
 } from '../output/result.js';
-import { PREVIEW_BYTES, startedText } from './job-text.js';
+import { startedText } from './job-text.js';
 
 type CandidateAnswer = ToolResult<WorkspaceDetails>;
 

@@ -20,8 +20,12 @@ import {
   showingPaths,
 } from '../../options.js';
 import { checkWorkingDirectory, resolveWorkingDirectory } from '../../workdir.js';
-import { PREVIEW_BYTES } from '../background/job-text.js';
-import type { RunContext, TimeoutLimits, WorkspaceSettings } from '../options.js';
+import {
+  PREVIEW_BYTES,
+  type RunContext,
+  type TimeoutLimits,
+  type WorkspaceSettings,
+} from '../options.js';
 import { type Expandable, expandUrls } from './expand.js';
 import { blockedMessage, type Interceptor } from './intercept.js';
 import { takeLeadingCd } from './leading-cd.js';

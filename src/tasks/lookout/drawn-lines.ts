@@ -2,7 +2,7 @@ import { readSequence, type Sequence } from '../../minimizer/escape-sequence.js'
 import { lastWhole } from '../output.js';
 
 /** A line as a person reads it, or one drawing of a line that is drawn again and again. */
-export interface Frame {
+export interface DrawnLine {
   /** Its text so far, without escape sequences. Of a line without end the last part, after an ellipsis. */
   readonly text: string;
   /** Where it begins, in bytes from the start of the output. */
@@ -33,8 +33,8 @@ const UNFINISHED =
  * Divides output into frames as it comes: at newlines, at `\r`, and where a sequence moves the cursor to
  * another place. Takes linear time and bounded memory, and it does not matter how the output is divided.
  */
-export class FrameReader {
-  readonly #see: (frame: Frame) => void;
+export class DrawnLineReader {
+  readonly #see: (frame: DrawnLine) => void;
   /** The first bytes of a character that has not come whole. */
   #carried: Uint8Array = new Uint8Array();
   /** The beginning of a sequence whose end has not come. */
@@ -57,7 +57,7 @@ export class FrameReader {
    * @param at Position of the first byte.
    * @param see Called with each frame when it ends, and with more of it at the end of a push.
    */
-  constructor(at: number, see: (frame: Frame) => void) {
+  constructor(at: number, see: (frame: DrawnLine) => void) {
     this.#from = at;
     this.#at = at;
     this.#end = at;
