@@ -48,3 +48,19 @@ test('events of tasks come as messages of the log', async () => {
     }),
   );
 });
+
+test('T: a terminal is typed into, and its screen is the answer', async () => {
+  const server = await session({});
+  const call = async (name: string, input: object): Promise<string> => {
+    const { result = {} } = await server.request('tools/call', { name, arguments: input });
+    return answerOf(result);
+  };
+  const command = 'read -rp "Name? " name; read -rsp "Password: " p; echo; echo "Hello, $name"';
+  const started = await call('bash', { command, run_in_background: true, pty: true });
+  const [task_id] = /task_[0-9a-f]{8}/.exec(started) ?? [];
+  expect(await call('task_output', { task_id, line: 'Name?' })).toContain('\n\nName?\n\n');
+  expect(await call('write_task', { task_id, text: 'Ann', keys: ['enter'] })).toMatch(
+    /\n\nName\? Ann\nPassword:\n\n.*It asks for a password/,
+  );
+  expect(await call('write_task', { task_id, text: 'secret\n' })).toContain('\nHello, Ann');
+});

@@ -146,6 +146,24 @@ test('a task is written to, and its whole text is there at its end', async () =>
   await bash.dispose();
 });
 
+test('a terminal of a task is typed into and seen there, and what it waits for', async () => {
+  const bash = await far.createBashTool({ contract: 'session', cwd: folder.path });
+  const command = 'read -rp "Name? " name; read -rsp "Password: " p; sleep 60';
+  await bash.execute({ command, run_in_background: true, pty: true });
+  const [task] = bash.tasks?.list() ?? [];
+  await task?.wait({ line: 'Name?' });
+  await eventually(async () => expect(await task?.waitsFor()).toBe('terminal'));
+  await task?.press(['A', 'n', 'n', 'enter']);
+  await eventually(async () => expect(await task?.waitsFor()).toBe('password'));
+  await eventually(async () => expect(await task?.screen()).toMatch(/^Name\? Ann\nPassword: ?\n$/));
+  expect(await failureOf(task?.resize(80, 24) ?? Promise.resolve())).toMatchObject({
+    message: 'resize: expected a task of this host, got one of a far side',
+  });
+  const written = await bash.writeTask.execute({ task_id: task?.id ?? '', keys: ['enter'] });
+  expect(textOf(written)).toContain('status: running');
+  await bash.dispose();
+});
+
 test('a tool is disposed of there, with its tasks, and by its connection', async () => {
   const own = await connect({ command: FAR_SIDE });
   const bash = await own.createBashTool({ contract: 'session', cwd: folder.path });

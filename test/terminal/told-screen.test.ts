@@ -1,6 +1,6 @@
-import { fc } from '../support/properties.js';
 import { afterEach, expect, test } from 'vitest';
 import { Emulator } from '../../src/terminal/emulator.js';
+import { fc } from '../support/properties.js';
 
 const SIZE = { columns: 20, rows: 6 };
 const made: Emulator[] = [];

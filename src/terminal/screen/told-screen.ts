@@ -107,8 +107,11 @@ export class ToldScreen {
     const cursorRow = buffer.baseY + buffer.cursorY;
     const { from, hasGap } = this.#firstNew(buffer, cursorRow);
     const end = lastRow(buffer, cursorRow) + 1;
+    const isFirst = !this.#hasTold;
     this.#remember(buffer, cursorRow);
-    if (from === undefined || (from >= end && !hasGap)) return SAME;
+    if (from === undefined || (from >= end && !hasGap)) {
+      return isFirst ? { ...SAME, kind: 'lines' } : SAME;
+    }
     const { texts, starts } = linesOf(buffer, from, end);
     const cursor = isVisible ? cursorIn({ texts, starts }, buffer, cursorRow) : undefined;
     while (texts.at(-1) === '' && (cursor === undefined || texts.length > cursor.row)) texts.pop();

@@ -1,6 +1,6 @@
-import { fc } from '../../support/properties.js';
 import { expect, test } from 'vitest';
 import { keyBytes } from '../../../src/tasks/keys/key-names.js';
+import { fc } from '../../support/properties.js';
 
 const press = (name: string, isApplicationMode = false): string =>
   keyBytes(name, 'keys[0]', isApplicationMode);

@@ -64,7 +64,9 @@ export async function newsOfTask(
   if (task.end !== undefined || task.receipt !== undefined) {
     return endedTask(tasks, known, 'new', event);
   }
-  return newOutputResult(task.id, await unseenOf(task, aim), await waitLine(task, event));
+  // What it waits for comes first: all that was printed before is then on its screen.
+  const line = await waitLine(task, event);
+  return newOutputResult(task.id, await unseenOf(task, aim), line);
 }
 
 /** Makes the answer about a task with a terminal that runs: all of its screen. */
@@ -73,8 +75,8 @@ export async function wholeScreen(
   known: SessionTask,
 ): Promise<ToolResult<TaskDetails>> {
   const { task } = known;
-  const screen = await screenOf(task, 'all');
   const waits = await waitLine(task, undefined);
+  const screen = await screenOf(task, 'all');
   // The command has ended meanwhile.
   if (task.end !== undefined) return endedTask(tasks, known, 'all');
   return newOutputResult(task.id, screen, waits);

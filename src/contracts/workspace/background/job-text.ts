@@ -25,8 +25,9 @@ export async function jobReport(task: Task, note?: string): Promise<string> {
   const line = `Job ${taskLine(task)}`;
   if (task.end !== undefined) return endReport(line, task, note);
   if (task.terminal !== undefined) {
+    const waits = await waitLine(task, undefined);
     const screen = await screenOf(task, 'all');
-    return joinSections(line, [screen.shown], await waitLine(task, undefined));
+    return joinSections(line, [screen.shown], waits);
   }
   return joinSections(line, [(await newOutput(task, undefined, PREVIEW_BYTES)).shown]);
 }
@@ -44,8 +45,10 @@ export async function jobNews(
 ): Promise<string> {
   const line = `Job ${taskLine(task)}`;
   if (task.end !== undefined) return endReport(line, task, event);
+  // What it waits for comes first: all that was printed before is then on its screen.
+  const waits = await waitLine(task, event);
   const { shown } = await unseenOf(task, aim);
-  return joinSections(line, [shown], await waitLine(task, event));
+  return joinSections(line, [shown], waits);
 }
 
 /** Says what became of the processes that a job had left running when it was cancelled. */

@@ -1,7 +1,7 @@
-import { fc } from '../../../support/properties.js';
 import { describe, expect, test } from 'vitest';
 import { createInterceptor } from '../../../../src/contracts/workspace/input/intercept.js';
 import type { ToolAbility } from '../../../../src/index.js';
+import { fc } from '../../../support/properties.js';
 
 const ABILITIES: readonly ToolAbility[] = [
   ...(['append', 'bytes', 'globs', 'lines', 'options', 'root', 'urls'] as const),

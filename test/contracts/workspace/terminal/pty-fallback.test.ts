@@ -39,7 +39,7 @@ test('a console that cannot be opened is no reason not to run the command', asyn
   };
   const updates: string[] = [];
   const result = await makeTool({ ui }).execute(
-    { command: 'test -t 1 && echo own', pty: true },
+    { command: 'test -t 1 || echo piped', pty: true },
     { onUpdate: (update) => updates.push(textOf(update as ToolResult<unknown>)) },
   );
   expect(textOf(result)).toContain('piped\n');
@@ -51,7 +51,7 @@ test('an async command has a terminal of its own, and one on the user’s stays 
   const ui = new FakeUi();
   const tool = makeTool({ ui, async: true, autoBackground: { afterMs: 100 } });
   const started = await tool.execute({
-    command: 'test -t 1 || echo piped',
+    command: 'test -t 1 && echo own',
     pty: true,
     async: true,
   });
