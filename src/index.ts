@@ -181,6 +181,7 @@ export {
   type TaskSummary,
 } from './tasks/detached/public.js';
 export type { DetachedRecord } from './tasks/detached/registry.js';
+export type { ShowEnd, ShowOptions } from './tasks/detached/terminal/show.js';
 export { TaskLimitError, UnknownTaskError } from './tasks/errors.js';
 export type { TaskEvent, TaskListener } from './tasks/events.js';
 export type { FollowedTask, ReadOptions, StopOptions, WaitOptions } from './tasks/followed-task.js';

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { startDetached } from '../engine/detached.js';
 import type { ExecuteOptions } from '../options/command-options.js';
 import type { CarriedBy } from '../options/roads.js';
+import { terminalSize } from '../options/terminal.js';
 import { isTraced, traceCommand } from '../receipt/trace.js';
 import { sandboxEnvironment } from '../sandbox/environment.js';
 import type { ResolvedSandbox } from '../sandbox/resolve.js';
@@ -45,7 +46,7 @@ export async function executeDetached(
   environment: string,
   options: DetachedOptions,
 ): Promise<number> {
-  const { cwd, timeoutMs, graceMs, shell, priority, umask, sandbox } = options;
+  const { cwd, timeoutMs, graceMs, shell, priority, umask, sandbox, pty } = options;
   const { outputPath, outputQuota, hasInput, completionLine } = options;
   checkCommand(command);
   const directory = resolve(cwd);
@@ -61,6 +62,7 @@ export async function executeDetached(
     lowPriority: priority === 'low',
     umask,
     hasInput,
+    terminal: terminalSize(pty),
     completionLine,
     sandbox,
   };

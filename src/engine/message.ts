@@ -71,6 +71,8 @@ export interface DetachedCommand {
   readonly graceMs: number;
   /** Whether it has a stdin that can be written to, by that socket; otherwise its stdin is empty. */
   readonly hasInput: boolean;
+  /** Size of its terminal, which its keeper holds, in place of a stdin and an output. */
+  readonly terminal: EngineCommand['terminal'];
   /** Whether its outcome is written below its output. */
   readonly completionLine: boolean;
   /** Whether the host gets most of the processors where both want them. */

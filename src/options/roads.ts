@@ -66,7 +66,7 @@ export const TREATMENTS = {
   spill: [C, C, C, X, C, X, X, X, X, C, C, C, C, C, X],
   encoding: [C, C, C, X, X, C, C, X, C, C, C, C, X, X, X],
   input: [C, C, X, X, X, X, X, X, X, C, C, C, C, o, o],
-  pty: [C, C, C, X, X, o, o, o, o, C, C, C, C, C, X],
+  pty: [C, C, C, C, X, o, o, o, o, C, C, C, C, C, X],
   onOutput: [C, X, X, X, X, o, o, o, o, C, C, C, C, X, X],
   owner: [C, C, C, X, C, X, X, X, X, C, X, X, X, X, X],
   shell: [C, C, C, C, C, C, C, C, C, C, C, C, C, X, C],

@@ -138,7 +138,8 @@ interface ReadRow {
   readonly look: string;
 }
 
-function readRow(buffer: IBuffer, index: number, columns: number): ReadRow {
+/** Reads a row of the screen. */
+export function readRow(buffer: IBuffer, index: number, columns: number): ReadRow {
   const line = buffer.getLine(buffer.baseY + index);
   const row: StyledText[] = [];
   const look = { flags: -1, foregroundMode: 0, foreground: 0, backgroundMode: 0, background: 0 };

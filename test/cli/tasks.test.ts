@@ -98,9 +98,9 @@ test('a task that leaves processes is reported, and a lost one', async () => {
 test('a detached command that cannot be started has the usual error', async () => {
   const nowhere = await cli('run', '--detach', '--cwd', '/no/such/place', 'true');
   expect(nowhere).toMatchObject({ code: 126, stderr: expect.stringMatching(/\/no\/such\/place/) });
-  const both = await cli('run', '--detach', '--pty', 'true');
+  const both = await cli('run', '--detach', '--spill', 'x', 'true');
   expect(both.code).toBe(2);
-  expect(both.stderr).toMatch(/'--detach' cannot be used with option '--pty'/);
+  expect(both.stderr).toMatch(/'--detach' cannot be used with option '--spill <file>'/);
 });
 
 test('a time is told in two units at most', () => {

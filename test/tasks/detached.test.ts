@@ -101,7 +101,7 @@ test('a time limit is enforced by the keeper, and is in the receipt', async () =
 test('a write or a signal that fails is reported', async () => {
   const deaf = await tasks.start(longSleep(353));
   expect(String(await failureOf(deaf.write(Buffer.from('x'))))).toBe(
-    "InputError: data: expected a task that was started with stdin: 'pipe'",
+    "InputError: data: expected a task that was started with stdin: 'pipe' or pty",
   );
   expect(String(await failureOf(deaf.signal('SIGNONE' as NodeJS.Signals)))).toMatch(
     /^InputError: signal: expected the name of a signal/,

@@ -253,7 +253,7 @@ test('a client that never reads, and one that breaks the protocol, do not block 
 test('a client beyond the limit of connections reads the state from the record', async () => {
   const subject = await tasks.start(longSleep(373));
   const path = join(placeOf(subject), 'output.socket');
-  const crowd = Array.from({ length: 40 }, () =>
+  const crowd = Array.from({ length: 70 }, () =>
     connect(path)
       .resume()
       .on('error', () => {}),

@@ -176,8 +176,9 @@ pub fn detached(
     numbers: &[f64],
     sandbox: Option<String>,
 ) -> Result<DetachedCommand> {
-    let [quota, timeout_ms, grace_ms, input, line, low_priority, umask] = *numbers else {
-        return Err(Error::new(Status::InvalidArg, "numbers: expected seven"));
+    let [quota, timeout_ms, grace_ms, input, line, low_priority, umask, columns, rows] = *numbers
+    else {
+        return Err(Error::new(Status::InvalidArg, "numbers: expected nine"));
     };
     let path = |path: &str| {
         CString::new(path).map_err(|error| Error::new(Status::InvalidArg, error.to_string()))
@@ -193,6 +194,7 @@ pub fn detached(
         line: line != 0.0,
         priority: priority_of(low_priority),
         umask: umask_of(umask),
+        terminal: size(columns, rows),
         quota: quota as u64,
         timeout: match timeout_ms {
             f64::INFINITY => Duration::MAX,

@@ -9,11 +9,13 @@ mod input;
 mod output;
 mod record;
 mod store;
+mod streams;
 mod task;
+mod terminal;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Instant;
@@ -33,7 +35,9 @@ use failure::{DetachedFailure, descriptors};
 use input::StdinPipe;
 use output::OutputFile;
 use record::Record;
+use streams::CommandStreams;
 use task::Task;
+use terminal::KeptTerminal;
 
 /// Does the keeper's work: starts the command in `order`, reports to stdout whether it runs, and keeps it
 /// until its end.
@@ -97,14 +101,24 @@ fn start(mut order: File, host: Option<OwnedFd>, null: &File) -> Result<Task, De
         return Err((Step::Keeper, libc::EBADMSG, "forkline-keeper".to_owned()));
     };
     let path = Path::new(std::ffi::OsStr::from_bytes(order.output.as_bytes()));
-    let (output, theirs) = OutputFile::create(path, order.quota, order.line, order.seated)
+    let on_terminal = order.request.terminal;
+    let (output, mut theirs) = OutputFile::create(path, order.quota, order.line, order.seated)
         .map_err(descriptors("the output file"))?;
     let mut record = Record::beside(path).map_err(descriptors("its record"))?;
     // Without a socket the command can still be kept, and its record be read.
     let clients = Clients::listen(path);
-    let (input, stdin) = match order.input.then(StdinPipe::open).transpose() {
-        Ok(both) => both.unzip(),
-        Err(error) => return Err(descriptors("the pipe to its stdin")(error)),
+    let mut terminal = None;
+    let (input, stdin) = if on_terminal {
+        // SAFETY: descriptor 1 is open until the report is over.
+        let host = unsafe { BorrowedFd::borrow_raw(1) };
+        let (received, keys, slave) =
+            KeptTerminal::receive(host).map_err(descriptors("its terminal"))?;
+        theirs = slave.try_clone().map_err(descriptors("its terminal"))?;
+        terminal = Some(received);
+        (Some(keys), Some(slave))
+    } else {
+        let pipe = order.input.then(StdinPipe::open).transpose();
+        pipe.map_err(descriptors("the pipe to its stdin"))?.unzip()
     };
     let script = order.script.as_deref().map(|text| memory_file(c"forkline-script", text));
     let script =
@@ -117,7 +131,14 @@ fn start(mut order: File, host: Option<OwnedFd>, null: &File) -> Result<Task, De
     };
     drop(plumbing);
     record.started(crew.leader());
-    Ok(Task::new(&order, crew, started, output, input, record, clients))
+    Ok(Task::new(
+        &order,
+        crew,
+        started,
+        CommandStreams { output, input, terminal },
+        record,
+        clients,
+    ))
 }
 
 /// The descriptors that a command gets.
@@ -135,6 +156,7 @@ fn launch_here(request: &Request, plumbing: &CommandFiles) -> Result<ChildCrew, 
         environment: &request.environment,
         directory: request.path().map(Place::Path),
         script: script.as_ref().map(AsFd::as_fd),
+        terminal: request.terminal,
         reset: signals::NOT_DEFAULT,
         attributes: Some(&request.attributes),
         ..Launch::plain(&request.images, stdio)

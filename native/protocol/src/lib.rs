@@ -18,12 +18,12 @@ pub use detached::{Detached, decode_report, encode_report};
 pub use lifeline::{Call, News};
 pub use memory::{memory_file, memory_program};
 pub use request::{Descriptors, Request};
-pub use socket::{Received, pair, receive, receive_now, send, take};
+pub use socket::{Received, pair, receive, receive_now, send, stream_pair, take};
 
 /// The version of the protocol, which changes with every change of the messages. Host and keeper exchange
 /// their versions, and stop unless they are equal: the addon and the keeper are two files, and one of
 /// them may have been replaced.
-pub const VERSION: u32 = 11;
+pub const VERSION: u32 = 12;
 
 /// The roles of a keeper: its first argument. The second argument is the version.
 pub mod role {

@@ -23,6 +23,11 @@ pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
 }
 
+/// Makes a pair of connected sockets that keep no borders between messages; both are close-on-exec.
+pub fn stream_pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?)
+}
+
 /// Sends a message; never blocks, and never raises SIGPIPE.
 pub fn send(socket: BorrowedFd, parts: [&[u8]; 2], descriptors: &[BorrowedFd]) -> io::Result<()> {
     let parts = parts.map(IoSlice::new);

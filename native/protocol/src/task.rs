@@ -5,10 +5,12 @@
 //! that contains the state alone: a client that no longer finds a keeper reads the last state there.
 
 mod state;
+mod terminal;
 #[cfg(test)]
 mod tests;
 
 pub use state::{EndCause, ProcessIdentity, Stage, TaskEnd, TaskState, VERSION};
+pub use terminal::{Stretch, TerminalSize, TerminalView};
 
 use crate::channel::Member;
 use crate::fields::{Reader, Writer};
@@ -33,6 +35,26 @@ pub enum TaskCall {
     Signal(i32),
     /// End all members: SIGTERM, this many milliseconds, SIGKILL. Answered by [`TaskAnswer::Over`].
     End(u64),
+    /// Tell of the command's terminal. Answered by [`TaskAnswer::Terminal`], as the next two are; on a
+    /// command without a terminal by [`TaskAnswer::Done`].
+    Look,
+    /// Set the size of the client's window, which counts as long as the client is connected: the terminal
+    /// gets the smallest of all windows.
+    Resize {
+        /// The size of the window.
+        size: TerminalSize,
+        /// Whether the foreground programs are told even if that changes nothing, so that they draw anew.
+        redraw: bool,
+    },
+    /// Send the output from this position on, in [`TaskAnswer::Output`] with the number of this call, and
+    /// the sizes of the terminal. [`TaskAnswer::Done`] follows the output so far. A later call replaces an
+    /// earlier one.
+    Follow {
+        /// The position.
+        since: u64,
+        /// Whether later output is sent, too.
+        live: bool,
+    },
 }
 
 /// A message from keeper to client.
@@ -55,6 +77,12 @@ pub enum TaskAnswer {
     Signalled(bool),
     /// An ordered end is over. Says whether no member is left.
     Over(bool),
+    /// The command's terminal.
+    Terminal(TerminalView),
+    /// Output of a command with a terminal.
+    Output(Stretch),
+    /// The size of the terminal from here on in that output.
+    Resized(TerminalSize),
 }
 
 impl TaskCall {
@@ -68,6 +96,13 @@ impl TaskCall {
             TaskCall::CloseInput => fields.number(3),
             TaskCall::Signal(signal) => fields.number(4).number(*signal as u64),
             TaskCall::End(grace) => fields.number(5).number(*grace),
+            TaskCall::Look => fields.number(6),
+            TaskCall::Resize { size, redraw } => {
+                size.encode(fields.number(7)).number((*redraw).into())
+            }
+            TaskCall::Follow { since, live } => {
+                fields.number(8).number(*since).number((*live).into())
+            }
         };
         framed(&fields.finish())
     }
@@ -82,6 +117,12 @@ impl TaskCall {
             3 => TaskCall::CloseInput,
             4 => TaskCall::Signal(fields.small()?),
             5 => TaskCall::End(fields.number()?),
+            6 => TaskCall::Look,
+            7 => {
+                let size = TerminalSize::decode(fields)?;
+                TaskCall::Resize { size, redraw: fields.number()? != 0 }
+            }
+            8 => TaskCall::Follow { since: fields.number()?, live: fields.number()? != 0 },
             _ => return None,
         };
         fields.is_empty().then_some((number, call))
@@ -104,6 +145,9 @@ impl TaskAnswer {
             TaskAnswer::Done => fields.number(4),
             TaskAnswer::Signalled(sent) => fields.number(5).number((*sent).into()),
             TaskAnswer::Over(cleared) => fields.number(6).number((*cleared).into()),
+            TaskAnswer::Terminal(view) => view.encode(fields.number(7)),
+            TaskAnswer::Output(stretch) => stretch.encode(fields.number(8)),
+            TaskAnswer::Resized(size) => size.encode(fields.number(9)),
         };
         framed(&fields.finish())
     }
@@ -122,6 +166,9 @@ impl TaskAnswer {
             4 => TaskAnswer::Done,
             5 => TaskAnswer::Signalled(fields.number()? != 0),
             6 => TaskAnswer::Over(fields.number()? != 0),
+            7 => TaskAnswer::Terminal(TerminalView::decode(fields)?),
+            8 => TaskAnswer::Output(Stretch::decode(fields)?),
+            9 => TaskAnswer::Resized(TerminalSize::decode(fields)?),
             _ => return None,
         };
         fields.is_empty().then_some((number, answer))

@@ -34,13 +34,17 @@ export function runCommand(): Command {
     .addOption(sandboxOption())
     .addOption(secretOption())
     .option('--no-input', 'give the command an empty standard input')
-    .option('--pty', 'run the command on a terminal that takes all of yours; Ctrl-] twice ends it')
+    .option(
+      '--pty',
+      'run the command on a terminal that takes all of yours; Ctrl-] twice ends it; ' +
+        'with --detach: on one that forkline attach shows',
+    )
     .option('--json', 'print the result, output included, as one line of JSON')
     .addOption(
       new Option(
         '--detach',
         'only start the command, and print the id that forkline attach takes',
-      ).conflicts(['maxOutput', 'spill', 'pty', 'secret']),
+      ).conflicts(['maxOutput', 'spill', 'secret']),
     )
     .option('--keep-input', 'with --detach: give it an input that forkline attach can write to')
     .exitOverride((error) => {

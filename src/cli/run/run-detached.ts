@@ -4,17 +4,28 @@ import { NOT_STARTED } from '../exit-code.js';
 import { note } from '../notes.js';
 import { expectOutputErrors, writeOrTell } from '../standard-output.js';
 import { commandVariables } from './command-variables.js';
+import { isTerminalOff } from './console.js';
 import { describe, explain } from './failure.js';
 import type { RunFlags } from './run-once.js';
 
 /** Starts a detached command and prints its id. Returns the exit code. */
 export async function runDetached(command: string, flags: RunFlags): Promise<number> {
   expectOutputErrors();
-  const { cwd, env: given, umask, timeout: timeoutMs, keepInput, sandbox, json } = flags;
+  const {
+    cwd,
+    env: given,
+    umask,
+    timeout: timeoutMs,
+    keepInput,
+    sandbox,
+    pty: asked,
+    json,
+  } = flags;
   const env = commandVariables(given);
-  const stdin = keepInput ? 'pipe' : 'null';
+  const pty = asked && !isTerminalOff();
+  const stdin = pty ? undefined : keepInput ? 'pipe' : 'null';
   try {
-    const options = { cwd, env, umask, timeoutMs, stdin, sandbox } as const;
+    const options = { cwd, env, umask, timeoutMs, stdin, sandbox, pty } as const;
     const { id, record, outputFile } = await detach(command, options);
     const told = { id, pid: record.pid, outputFile };
     return (await writeOrTell(json ? `${JSON.stringify(told)}\n` : `${id}\n`)) ? 0 : 1;

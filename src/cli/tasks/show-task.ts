@@ -78,13 +78,15 @@ async function print(
   return cursor;
 }
 
-function leave({ id }: DetachedSubject, signal: NodeJS.Signals): number {
+/** Returns the exit code when the user has left, by the key of a signal or by another signal. */
+export function leave({ id }: DetachedSubject, signal: NodeJS.Signals): number {
   if (signal !== 'SIGQUIT') return signalExitCode(signal);
   note(`the task goes on; forkline attach ${id} shows it again`);
   return 0;
 }
 
-async function conclude(subject: DetachedSubject, state: SubjectState): Promise<number> {
+/** Tells how a task stands. Returns the exit code. */
+export async function conclude(subject: DetachedSubject, state: SubjectState): Promise<number> {
   switch (state.kind) {
     case 'running':
       return 0;

@@ -116,6 +116,7 @@ export async function runInBackground(
   const start = {
     ...{ cwd, ...limits, shell, priority, umask, sandbox },
     hasInput: false,
+    pty: undefined,
     completionLine: true,
     outputLinkedIn: window?.directory,
   };

@@ -82,7 +82,7 @@ export function encodeNumbers(
   return numbers;
 }
 
-const detached = new Float64Array(7);
+const detached = new Float64Array(9);
 
 /** The numbers of a detached command, as native/addon/src/request.rs takes them. */
 export function encodeDetached(command: DetachedCommand): Float64Array {
@@ -93,6 +93,8 @@ export function encodeDetached(command: DetachedCommand): Float64Array {
   detached[4] = Number(command.completionLine);
   detached[5] = Number(command.lowPriority);
   detached[6] = command.umask ?? -1;
+  detached[7] = command.terminal?.columns ?? 0;
+  detached[8] = command.terminal?.rows ?? 0;
   return detached;
 }
 

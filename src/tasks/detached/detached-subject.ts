@@ -1,6 +1,8 @@
 import { inCallersContext } from '../../engine/caller.js';
+import type { Typing } from '../../engine/message.js';
 import type { BackgroundProcess } from '../../engine/outcome.js';
 import { ERRNO, errorCode } from '../../engine/system-error.js';
+import type { TerminalSize } from '../../options/terminal.js';
 import { checkData, checkGrace, checkSignal } from '../../options/values.js';
 import { checkFunction, wholeFrom } from '../../support/checks.js';
 import { InputError, messageOf } from '../../support/errors.js';
@@ -20,6 +22,7 @@ import type { DetachedOrder } from './place/order.js';
 import type { TaskPlace } from './place/place.js';
 import { type DetachedRecord, recordOf } from './registry.js';
 import { findStanding, type Standing, stateOf } from './standing.js';
+import { DetachedTerminal } from './terminal/detached-terminal.js';
 
 /**
  * Subjects with a keeper that this process is connected to, by their directories. A keeper accepts few
@@ -35,6 +38,7 @@ const MOST_LOOK_MS = 2000;
 export class DetachedSubject implements TaskSubject {
   readonly #place: TaskPlace;
   readonly #order: DetachedOrder;
+  readonly #terminal: DetachedTerminal | undefined;
   /** Undefined: no keeper answers. */
   #connection: KeeperConnection | undefined;
   /** The latest state from its keeper, or its record. */
@@ -54,6 +58,10 @@ export class DetachedSubject implements TaskSubject {
   private constructor(place: TaskPlace, order: DetachedOrder) {
     this.#place = place;
     this.#order = order;
+    const ask = (call: KeeperCall) => this.#ask(call);
+    if (order.terminal !== undefined) {
+      this.#terminal = new DetachedTerminal(place, order.terminal, ask);
+    }
   }
 
   /** Finds out the command's state. A later call gets the same subject, as long as it has a keeper. */
@@ -88,9 +96,25 @@ export class DetachedSubject implements TaskSubject {
     return this.#order.hasInput;
   }
 
-  /** Undefined: a detached command has no terminal, since its followers come and go. */
-  get terminal(): undefined {
-    return undefined;
+  /** The size of its terminal at its start; undefined: it has none. */
+  get terminal(): TerminalSize | undefined {
+    return this.#order.terminal;
+  }
+
+  async typing(): Promise<Typing | undefined> {
+    return this.#terminal?.typing();
+  }
+
+  /** The calls for its terminal; undefined: it has none. */
+  get liveTerminal(): DetachedTerminal | undefined {
+    return this.#terminal;
+  }
+
+  /** @throws {InputError} The task was not started with `pty`. */
+  async screenText(): Promise<string> {
+    if (this.#terminal === undefined)
+      throw new InputError('screen: expected a task with a terminal');
+    return this.#terminal.text();
   }
 
   get outputFile(): string {
@@ -141,7 +165,7 @@ export class DetachedSubject implements TaskSubject {
     checkData('data', data);
     const all = typeof data === 'string' ? Buffer.from(data) : data;
     if (!this.#order.hasInput) {
-      throw new InputError("data: expected a task that was started with stdin: 'pipe'");
+      throw new InputError("data: expected a task that was started with stdin: 'pipe' or pty");
     }
     await this.#writes.run(async () => {
       for (let at = 0; at < all.length; at += LONGEST_WRITE) {
@@ -153,7 +177,13 @@ export class DetachedSubject implements TaskSubject {
     });
   }
 
+  /** Closes its stdin; on a terminal, types Ctrl-D. */
   closeInput(): void {
+    if (this.#order.terminal !== undefined) {
+      // EPIPE: the command has ended, so no process waits for an end of its input.
+      this.write('\x04').catch(() => {});
+      return;
+    }
     if (this.#order.hasInput) void this.#writes.run(() => this.#ask({ kind: 'closeInput' }));
   }
 

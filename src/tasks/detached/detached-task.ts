@@ -1,6 +1,10 @@
+import { checkExtent, type TerminalSize } from '../../options/terminal.js';
+import { InputError } from '../../support/errors.js';
 import { FollowedTask } from '../followed-task.js';
 import type { DetachedSubject } from './detached-subject.js';
 import type { DetachedRecord } from './registry.js';
+import type { DetachedTerminal } from './terminal/detached-terminal.js';
+import { type ShowEnd, type ShowOptions, showTerminal } from './terminal/show.js';
 
 /** A command that goes on without the process that started it; any process of the same user may attach. */
 export class DetachedTask extends FollowedTask {
@@ -15,5 +19,36 @@ export class DetachedTask extends FollowedTask {
   /** The options it was started with, and its state. */
   get record(): DetachedRecord {
     return this.subject.record;
+  }
+
+  /**
+   * Sets the size of the window in which this process shows the terminal. It counts until this process
+   * ends; the terminal gets the fewest columns and the fewest rows of all windows.
+   *
+   * @returns The size that the terminal has now; undefined: the command has ended, or its keeper is lost.
+   * @throws {InputError} The size is out of range, or the task was not started with `pty`.
+   */
+  override async resize(columns: number, rows: number): Promise<TerminalSize | undefined> {
+    const size = { columns: checkExtent('columns', columns), rows: checkExtent('rows', rows) };
+    return this.#terminal('resize').resize(size);
+  }
+
+  /**
+   * Shows its terminal on the user's, raw, until its command has ended or the user leaves it: the screen
+   * as it is now, and then all that is printed; keys go to the command. Several processes may do so at
+   * once. The user's terminal is given back as it was, in any case.
+   *
+   * @throws {InputError} An option is not valid, or the task was not started with `pty`.
+   */
+  async showOn(options: ShowOptions): Promise<ShowEnd> {
+    return showTerminal(this.subject, this.#terminal('showOn'), options);
+  }
+
+  #terminal(asked: string): DetachedTerminal {
+    const { liveTerminal } = this.subject;
+    if (liveTerminal === undefined) {
+      throw new InputError(`${asked}: expected a task that was started with pty`);
+    }
+    return liveTerminal;
   }
 }

@@ -69,6 +69,8 @@ export interface TaskSummary {
   readonly outputFile: string;
   /** Whether it has an input that can be written to. */
   readonly hasInput: boolean;
+  /** Whether it has a terminal, which `forkline attach` shows and types into. */
+  readonly hasTerminal: boolean;
 }
 
 /**
@@ -79,7 +81,7 @@ export interface TaskSummary {
  */
 export async function listTasks(): Promise<readonly TaskSummary[]> {
   return (await listDetached()).map((record) => {
-    const { id, state, command, cwd, pid, startedAt, outputFile, hasInput } = record;
+    const { id, state, command, cwd, pid, startedAt, outputFile, hasInput, terminal } = record;
     return {
       id,
       lifetime: 'detached',
@@ -92,6 +94,7 @@ export async function listTasks(): Promise<readonly TaskSummary[]> {
       ...('receipt' in state && state.receipt && { outcome: state.receipt.outcome }),
       outputFile,
       hasInput,
+      hasTerminal: terminal !== undefined,
     };
   });
 }
@@ -124,9 +127,9 @@ async function startDetached(command: string, given: DetachOptions): Promise<Det
   const { stdin, maxOutputBytes, notify: asked, ...options } = readOptions('options', given, NAMES);
   checkShellText(command);
   checkOptions(options);
-  checkLiveOptions({ stdin });
+  checkLiveOptions({ stdin, pty: options.pty });
   const notify = isMissing(asked) ? undefined : checkDetachedNotify(asked);
-  const { timeoutMs, graceMs = DEFAULT_GRACE_MS, shell, sandbox, priority, umask } = options;
+  const { timeoutMs, graceMs = DEFAULT_GRACE_MS, shell, sandbox, priority, umask, pty } = options;
   const subject = await startDetachedSubject(command, commandEnvironment(options), {
     cwd: absolutePath('cwd', options.cwd ?? '.'),
     timeoutMs,
@@ -135,6 +138,7 @@ async function startDetached(command: string, given: DetachOptions): Promise<Det
     sandbox,
     priority,
     umask,
+    pty,
     outputQuota: wholeFrom('maxOutputBytes', 0, maxOutputBytes ?? DEFAULT_OUTPUT_BYTES),
     hasInput: stdin === 'pipe',
     completionLine: false,

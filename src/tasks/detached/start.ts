@@ -1,5 +1,6 @@
 import { executeDetached } from '../../command/detached.js';
 import type { Priority } from '../../options/command-options.js';
+import { type PtyOption, terminalSize } from '../../options/terminal.js';
 import { sandboxOfCommand } from '../../sandbox/of-command.js';
 import { readSandbox, type SandboxOption } from '../../sandbox/policy.js';
 import type { DetachedNotify } from '../notify/notify.js';
@@ -13,7 +14,9 @@ import { findDetached } from './registry.js';
 import { writeNotify } from './watches/record.js';
 
 /** Settings for starting a detached command. Times in milliseconds, sizes in bytes. */
-interface DetachedStart extends Omit<DetachedOrder, 'askedAt' | 'command'> {
+interface DetachedStart extends Omit<DetachedOrder, 'askedAt' | 'command' | 'terminal'> {
+  /** Whether it runs on a terminal, and that terminal's size. */
+  readonly pty: PtyOption | undefined;
   /** Whether the command's outcome is written below its output, after a blank line. */
   readonly completionLine: boolean;
   /** Paths of shells, tried in order. */
@@ -37,12 +40,15 @@ export async function prepareDetached(
   command: string,
   start: DetachedStart,
 ): Promise<{ readonly place: TaskPlace; readonly order: DetachedOrder }> {
-  const { cwd, timeoutMs, graceMs, outputQuota, hasInput } = start;
+  const { cwd, timeoutMs, graceMs, outputQuota } = start;
+  const terminal = terminalSize(start.pty);
+  const hasInput = start.hasInput || terminal !== undefined;
   const longestMs = timeoutMs === undefined ? undefined : timeoutMs + graceMs;
   const place = await makePlace(longestMs, start.outputLinkedIn);
   try {
     const askedAt = Date.now();
-    const order = { command, cwd, timeoutMs, graceMs, outputQuota, hasInput, askedAt };
+    const limits = { timeoutMs, graceMs, outputQuota };
+    const order = { command, cwd, ...limits, hasInput, terminal, askedAt };
     await writeOrder(place.directory, order);
     return { place, order };
   } catch (error) {

@@ -15,7 +15,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use forkline_launch::{Place as Directory, Stack, Step};
-use forkline_protocol::{Detached, Request, decode_report, memory_file, role};
+use forkline_protocol::{Detached, Request, decode_report, memory_file, role, send, stream_pair};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
@@ -27,10 +27,12 @@ use crate::command::mark::{Mark, end_bearers_of};
 use crate::keeper::attributes;
 use crate::keeper::program::{NAME, launch_keeper, no_keeper};
 use crate::keeper::startup_stderr::{ProcessEnd, StartupStderr, describe_end};
+use crate::os::pty::{Size, Terminal};
 use crate::os::threads;
 use crate::request::invocation::Invocation;
 use crate::request::plumbing::descriptors;
 use crate::request::shell::{TailExec, usual};
+use crate::start::launcher::terminals_of;
 use crate::start::seated::SandboxTurn;
 
 /// A command that outlives the host, fully resolved.
@@ -56,6 +58,8 @@ pub struct DetachedCommand {
     pub priority: Priority,
     /// The permissions that its files do not get. None: those of the host.
     pub umask: Option<u32>,
+    /// The size of its terminal. None: it has no terminal.
+    pub terminal: Option<Size>,
     /// The most bytes of output that are kept.
     pub quota: u64,
     /// The time that it may take from its start.
@@ -137,6 +141,7 @@ fn start_now(
             environment: invocation.environment.clone(),
             directory: directory.clone(),
             attributes,
+            terminal: command.terminal.is_some(),
             announce: true,
             ..Request::default()
         },
@@ -153,8 +158,10 @@ fn start_now(
         .map_err(descriptors("the keeper's order in memory (memfd_create)"))?;
     let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
         .map_err(descriptors("/dev/null"))?;
-    let (reader, writer) =
-        pipe_with(PipeFlags::CLOEXEC).map_err(descriptors("the keeper's pipe"))?;
+    let (reader, writer) = match command.terminal {
+        Some(size) => line_with_terminal(size, sandbox.as_ref())?,
+        None => pipe_with(PipeFlags::CLOEXEC).map_err(descriptors("the keeper's pipe"))?,
+    };
     let channel = sandbox.as_ref().map(SandboxTurn::open).transpose()?;
     let stdio = [channel.as_ref().unwrap_or(&null).as_fd(), writer.as_fd()];
     let mut stack = Stack::new().map_err(descriptors("a stack"))?;
@@ -197,6 +204,19 @@ fn start_now(
             Err(LaunchError { step: Step::Keeper, errno: libc::ECONNABORTED, subject })
         }
     }
+}
+
+/// Makes the line on which the keeper reports, with the terminal of its command on the way to it.
+fn line_with_terminal(
+    size: Size,
+    sandbox: Option<&SandboxTurn>,
+) -> Result<(OwnedFd, OwnedFd), LaunchError> {
+    let directory = sandbox.and_then(|place| terminals_of(place.keeper()));
+    let opened = Terminal::open(size, directory).map_err(descriptors("a terminal"))?;
+    let (ours, theirs) = stream_pair().map_err(descriptors("the keeper's socket"))?;
+    let ends = [opened.master.as_fd(), opened.slave.as_fd()];
+    send(ours.as_fd(), [b"t", b""], &ends).map_err(descriptors("the keeper's socket"))?;
+    Ok((ours, theirs))
 }
 
 /// Ends the processes that may run of a command whose keeper is gone. Returns the error that tells of it.

@@ -171,7 +171,8 @@ impl Launcher {
         let Command { shells, text, environment, follow, .. } = command;
         let tail_exec = if *follow { TailExec::Forbidden } else { TailExec::Allowed };
         let invocation = Invocation::new(shells, text, environment, &mark, tail_exec)?;
-        let plumbing = Plumbing::new(command, terminals_of(&turn, command))?;
+        let on_terminal = matches!(command.streams, Streams::Terminal(_));
+        let plumbing = Plumbing::new(command, on_terminal.then(|| terminals_of(&turn)).flatten())?;
         let (mut outputs, mut streams, mut writers) = (Vec::new(), Vec::new(), Vec::new());
         for pipe in plumbing.outputs {
             let tap = Arc::new(Mutex::new(tap(command)));
@@ -231,14 +232,9 @@ impl Launcher {
     }
 }
 
-/// Returns the directory in which the command's terminal is to be opened. None: the host's.
-fn terminals_of<'keeper>(
-    keeper: &'keeper Keeper,
-    command: &Command,
-) -> Option<BorrowedFd<'keeper>> {
-    let (Streams::Terminal(_), Some(sandbox)) = (command.streams, &keeper.sandbox) else {
-        return None;
-    };
+/// Returns the directory in which the terminal of a command is to be opened. None: the host's.
+pub(super) fn terminals_of(keeper: &Keeper) -> Option<BorrowedFd<'_>> {
+    let sandbox = keeper.sandbox.as_ref()?;
     // The keeper reports its terminals, if any, before it greets.
     let until = Instant::now() + PATIENCE;
     while keeper.fault().is_some() && !keeper.is_gone() && Instant::now() < until {

@@ -5,12 +5,20 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 
-use forkline_protocol::task::{LONGEST_CALL, Next, TaskAnswer, TaskCall, TaskState, next_message};
+use forkline_protocol::task::{
+    LONGEST_CALL, Next, TaskAnswer, TaskCall, TaskState, TerminalSize, next_message,
+};
 
 use super::input::{StdinPipe, Written};
+use super::terminal::KeptTerminal;
+use super::terminal::follower::Follower;
 
 /// The most unanswered calls of a kind.
 const MOST_OPEN: usize = 16;
+
+/// The most bytes that may wait for a client that follows a terminal, and whose calls are carried out all
+/// the same: an interrupt that is typed must not wait until a flood of output is read.
+const MOST_WAITING: usize = 128 * 1024;
 
 pub struct Client {
     socket: UnixStream,
@@ -24,6 +32,10 @@ pub struct Client {
     member_calls: Vec<u64>,
     /// The numbers of the calls that have ordered the end.
     end_calls: Vec<u64>,
+    /// How far it has followed the command's terminal, if it does.
+    follower: Option<Follower>,
+    /// The size of its window.
+    window: Option<TerminalSize>,
     /// Whether the client is to be dropped.
     gone: bool,
 }
@@ -38,6 +50,8 @@ impl Client {
             writing: None,
             member_calls: Vec::new(),
             end_calls: Vec::new(),
+            follower: None,
+            window: None,
             gone: false,
         }
     }
@@ -58,14 +72,31 @@ impl Client {
     /// Returns the descriptor and the events to wait for. Nothing is read from a client that does not
     /// read.
     pub fn watched(&self) -> libc::pollfd {
-        let events = if !self.outbox.is_empty() {
-            libc::POLLOUT
-        } else if self.writing.is_some() && self.inbox.len() >= LONGEST_CALL {
-            0
-        } else {
-            libc::POLLIN
-        };
+        let sends = if self.outbox.is_empty() { 0 } else { libc::POLLOUT };
+        let is_full = self.writing.is_some() && self.inbox.len() >= LONGEST_CALL;
+        let reads = if self.is_behind() || is_full { 0 } else { libc::POLLIN };
+        let events = sends | reads;
         libc::pollfd { fd: self.socket.as_raw_fd(), events, revents: 0 }
+    }
+
+    /// Returns whether no call is carried out until the client has read more.
+    fn is_behind(&self) -> bool {
+        let most = if self.follower.is_some() { MOST_WAITING } else { 0 };
+        self.outbox.len() > most
+    }
+
+    /// Has the client follow the terminal from now on.
+    pub fn follow(&mut self, follower: Follower) {
+        self.follower = Some(follower);
+    }
+
+    /// Sets the size of its window.
+    pub fn set_window(&mut self, window: TerminalSize) {
+        self.window = Some(window);
+    }
+
+    pub fn window(&self) -> Option<TerminalSize> {
+        self.window
     }
 
     /// Takes note that the state has changed.
@@ -89,7 +120,7 @@ impl Client {
     /// Returns the next call that can be carried out now.
     pub fn next_call(&mut self) -> Option<(u64, TaskCall)> {
         loop {
-            if !self.outbox.is_empty() || self.gone {
+            if self.is_behind() || self.gone {
                 return None;
             }
             let (message, rest) = match next_message(&self.inbox, LONGEST_CALL) {
@@ -164,11 +195,16 @@ impl Client {
     }
 
     /// Sends what is due. Returns whether there was something, and all of it was sent.
-    pub fn send(&mut self, state: &TaskState) -> bool {
+    pub fn send(&mut self, state: &TaskState, terminal: Option<&KeptTerminal>) -> bool {
         let mut sent = false;
         loop {
             if self.outbox.is_empty() && std::mem::take(&mut self.stale) {
                 self.answer(0, &TaskAnswer::State(state.clone()));
+            }
+            if let (Some(follower), Some(terminal)) = (&mut self.follower, terminal)
+                && self.outbox.is_empty()
+            {
+                self.outbox.extend(follower.next(terminal.output()).into_iter().flatten());
             }
             if self.outbox.is_empty() || self.gone {
                 return sent;

@@ -7,14 +7,15 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use forkline_protocol::task::TaskState;
+use forkline_protocol::task::{TaskState, TerminalSize};
 
 use super::client::Client;
 use super::input::StdinPipe;
+use super::terminal::KeptTerminal;
 use crate::signals;
 
-/// The most clients; further ones are disconnected.
-const MOST: usize = 32;
+/// The most clients; further ones are disconnected. A process that shows a terminal is two.
+const MOST: usize = 64;
 
 /// How long to accept no client after an error, for example at the limit of descriptors.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -64,8 +65,17 @@ impl Clients {
 
     /// Sends what is due to all clients. Returns whether any client was sent all of it, and so may call
     /// again.
-    pub fn send_state(&mut self, state: &TaskState) -> bool {
-        self.connected.iter_mut().fold(false, |any, client| client.send(state) | any)
+    pub fn send_state(&mut self, state: &TaskState, terminal: Option<&KeptTerminal>) -> bool {
+        self.connected.iter_mut().fold(false, |any, client| client.send(state, terminal) | any)
+    }
+
+    /// Returns the smallest of the clients' windows; None: no client has one.
+    pub fn smallest_window(&self) -> Option<TerminalSize> {
+        let windows = self.connected.iter().filter(|client| !client.is_gone());
+        windows.filter_map(Client::window).reduce(|one, other| TerminalSize {
+            columns: one.columns.min(other.columns),
+            rows: one.rows.min(other.rows),
+        })
     }
 
     /// Writes to the command's stdin, one client's write after another, so that none is split by another

@@ -1,12 +1,12 @@
-//! The stdin of a detached command, when it is a pipe. Writing to it never blocks.
+//! The stdin of a detached command, when it is a pipe or a terminal. Writing to it never blocks.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, PipeWriter, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 pub struct StdinPipe {
     /// None: it has been closed, or its reading end has.
-    pipe: Option<PipeWriter>,
+    pipe: Option<File>,
 }
 
 /// The result of an attempt to write.
@@ -27,7 +27,13 @@ impl StdinPipe {
         if unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } != 0 {
             return Err(io::Error::last_os_error());
         }
+        let writer = File::from(OwnedFd::from(writer));
         Ok((StdinPipe { pipe: Some(writer) }, File::from(OwnedFd::from(reader))))
+    }
+
+    /// Makes an input of a terminal's master, which is non-blocking.
+    pub fn onto(master: File) -> StdinPipe {
+        StdinPipe { pipe: Some(master) }
     }
 
     pub fn write(&mut self, bytes: &[u8]) -> Written {
@@ -38,7 +44,9 @@ impl StdinPipe {
             Err(error) if error.kind() == ErrorKind::Interrupted => Written::Some(0),
             Err(error) => {
                 self.pipe = None;
-                Written::Never(error.raw_os_error().unwrap_or(libc::EPIPE))
+                // EIO: no process has the other end of the terminal open.
+                let errno = error.raw_os_error().filter(|errno| *errno != libc::EIO);
+                Written::Never(errno.unwrap_or(libc::EPIPE))
             }
         }
     }

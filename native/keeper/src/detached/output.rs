@@ -73,6 +73,11 @@ impl OutputFile {
         }
     }
 
+    /// Takes output that does not come by the pipe: that of a terminal.
+    pub fn put(&mut self, piece: &[u8]) {
+        self.store.put(piece);
+    }
+
     /// Returns how many bytes of output are kept, and how many were cut off.
     pub fn sizes(&mut self) -> (u64, u64) {
         self.take();

@@ -1,6 +1,7 @@
 //! A detached command, from its launch until no member of it is left.
 
 mod service;
+mod terminal;
 
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,8 @@ use super::denials::Report;
 use super::input::StdinPipe;
 use super::output::OutputFile;
 use super::record::{Record, now as epoch};
+use super::streams::CommandStreams;
+use super::terminal::KeptTerminal;
 use crate::completion_line::Completion;
 use crate::wait::EndedChild;
 
@@ -40,6 +43,7 @@ pub struct Task {
     grace: Duration,
     output: OutputFile,
     input: Option<StdinPipe>,
+    terminal: Option<KeptTerminal>,
     record: Record,
     clients: Clients,
     crew: Box<dyn Crew>,
@@ -65,8 +69,7 @@ impl Task {
         order: &Detached,
         crew: Box<dyn Crew>,
         started: Instant,
-        output: OutputFile,
-        input: Option<StdinPipe>,
+        CommandStreams { output, input, terminal }: CommandStreams,
         record: Record,
         clients: Clients,
     ) -> Task {
@@ -76,6 +79,7 @@ impl Task {
             grace: order.grace,
             output,
             input,
+            terminal,
             record,
             clients,
             crew,
@@ -100,9 +104,10 @@ impl Task {
             }
             let now = Instant::now();
             self.check_timeout(now);
+            self.drain_terminal();
             self.serve();
             self.tell_end(now);
-            self.clients.send_state(self.record.state());
+            self.clients.send_state(self.record.state(), self.terminal.as_ref());
             self.wait();
         }
     }
@@ -190,6 +195,7 @@ impl Task {
 
     /// Returns the end with all that is known now.
     fn settled_end(&mut self) -> TaskEnd {
+        self.drain_terminal();
         let (output, cut) = self.output.sizes();
         let Report { text: sandbox, more: more_denied, is_unheard: unheard, is_alone: alone } =
             self.crew.sandbox();
@@ -230,7 +236,7 @@ impl Task {
             client.answer_members(&TaskAnswer::Members { members: Vec::new(), total: 0 });
             client.write_input(&mut None);
             // A client that does not read it now finds it in the record.
-            client.send(state);
+            client.send(state, self.terminal.as_ref());
         });
     }
 
@@ -251,6 +257,7 @@ impl Task {
             (crew, libc::POLLIN),
             (denials, libc::POLLIN),
             (self.output.descriptor(), libc::POLLIN),
+            (self.terminal.as_ref().and_then(KeptTerminal::descriptor), libc::POLLIN),
         ];
         let time = due.into_iter().flatten().min();
         self.clients.wait(others, time.map(|due| due.saturating_duration_since(Instant::now())));

@@ -39,6 +39,7 @@ pub fn scene(text: &str) -> OutputScene {
         output: path(folder.path().join("output")),
         sandbox: None,
         input: false,
+        terminal: None,
         line: true,
         priority: Priority::Normal,
         umask: None,

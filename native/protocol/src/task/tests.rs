@@ -69,6 +69,9 @@ proptest! {
             TaskCall::CloseInput,
             TaskCall::Signal(signal),
             TaskCall::End(u64::MAX),
+            TaskCall::Look,
+            TaskCall::Resize { size: TerminalSize { columns: 65535, rows: 1 }, redraw: true },
+            TaskCall::Follow { since: number, live: false },
         ];
         for call in calls {
             let stream = [call.encode(number), rest.clone()].concat();
@@ -93,6 +96,9 @@ fn an_answer_arrives_as_it_was_sent() {
         TaskAnswer::Done,
         TaskAnswer::Signalled(true),
         TaskAnswer::Over(false),
+        TaskAnswer::Terminal(TerminalView { echoes: true, ..TerminalView::default() }),
+        TaskAnswer::Output(Stretch { from: 9, modes: b"\x1b[?1h".to_vec(), bytes: b"x".to_vec() }),
+        TaskAnswer::Resized(TerminalSize { columns: 80, rows: 24 }),
     ];
     for answer in answers {
         let message = answer.encode(5);

@@ -1,3 +1,4 @@
+import type { PtyOption } from '../../../options/terminal.js';
 import { messageOf } from '../../../support/errors.js';
 import type { DetachedSubject } from '../../../tasks/detached/detached-subject.js';
 import { startDetachedSubject } from '../../../tasks/detached/start.js';
@@ -19,6 +20,8 @@ interface DetachedTaskCommand {
   readonly cwd: string;
   readonly timeoutMs: number | undefined;
   readonly takesInput: boolean;
+  /** Whether it runs on a terminal. Its environment is then one for a terminal. Default: it does not. */
+  readonly pty?: PtyOption | undefined;
 }
 
 /**
@@ -28,11 +31,11 @@ interface DetachedTaskCommand {
  * @throws Error There is no place for the output.
  */
 export async function startDetachedTask(
-  { text, environment, cwd, timeoutMs, takesInput }: DetachedTaskCommand,
+  { text, environment, cwd, timeoutMs, takesInput, pty }: DetachedTaskCommand,
   { graceMs, shell, priority, umask, sandbox, maxCharacters }: SessionSettings,
 ): Promise<StartedTask> {
   const subject = await startDetachedSubject(text, environment, {
-    ...{ cwd, timeoutMs, graceMs, shell, priority, umask, sandbox },
+    ...{ cwd, timeoutMs, graceMs, shell, priority, umask, sandbox, pty },
     outputQuota: QUOTA,
     hasInput: takesInput,
     completionLine: false,

@@ -8,6 +8,7 @@ import type { KeeperState } from './keeper-state.js';
 import {
   decodeAnswer,
   encodeCall,
+  type FollowedMessage,
   type KeeperAnswer,
   type KeeperCall,
   MessageStream,
@@ -50,6 +51,10 @@ export class KeeperConnection {
   #lastNumber = 0;
   #state: KeeperState | undefined;
   #isOpen = true;
+  /** The number of the call that follows the terminal, and what is called with its messages. */
+  #following:
+    | { readonly number: number; readonly told: (message: FollowedMessage) => void }
+    | undefined;
   /** Called when the state has changed, or the connection has ended. */
   onChange = (): void => {};
 
@@ -122,11 +127,37 @@ export class KeeperConnection {
     });
   }
 
+  /**
+   * Follows the command's terminal from a position on.
+   *
+   * @param live Whether later output is told, too.
+   * @param told Called with each message, as long as the connection is open.
+   * @returns Settles when the output so far has been told.
+   * @throws {KeeperGone} The keeper has exited before.
+   */
+  async follow(
+    since: number,
+    live: boolean,
+    told: (message: FollowedMessage) => void,
+  ): Promise<void> {
+    this.#following = { number: this.#lastNumber + 1, told };
+    await this.ask({ kind: 'follow', since, live });
+  }
+
   /** Resolves when the keeper has exited. */
   untilClosed(): Promise<void> {
     this.#isAwaited = true;
     this.#weigh();
     return this.#closed;
+  }
+
+  /** Reads no more for now: the keeper forgets what it does not get rid of, and tells the gap. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
   }
 
   close(): void {
@@ -150,6 +181,9 @@ export class KeeperConnection {
       this.onChange();
       return;
     }
+    const isFollowed = number === this.#following?.number && isFollowedMessage(answer);
+    if (isFollowed) this.#following?.told(answer);
+    if (isFollowed && answer.kind !== 'done') return;
     this.#asked.get(number)?.answer(answer);
     this.#asked.delete(number);
     this.#weigh();
@@ -167,6 +201,10 @@ export class KeeperConnection {
     if (this.#asked.size > 0 || this.#isAwaited) this.#socket.ref();
     else this.#socket.unref();
   }
+}
+
+function isFollowedMessage(answer: KeeperAnswer): answer is FollowedMessage {
+  return answer.kind === 'output' || answer.kind === 'resized' || answer.kind === 'done';
 }
 
 /** The kernel's limit in bytes. */

@@ -1,3 +1,4 @@
+import type { TerminalSize } from '../../../options/terminal.js';
 import { FieldReader, writeFields } from './fields.js';
 import { decodeState, type KeeperState, type KeptMember, readMembers } from './keeper-state.js';
 
@@ -8,7 +9,32 @@ export type KeeperCall =
   | { readonly kind: 'write'; readonly bytes: Uint8Array }
   | { readonly kind: 'closeInput' }
   | { readonly kind: 'signal'; readonly signal: number }
-  | { readonly kind: 'end'; readonly graceMs: number };
+  | { readonly kind: 'end'; readonly graceMs: number }
+  | { readonly kind: 'look' }
+  | { readonly kind: 'resize'; readonly size: TerminalSize; readonly redraw: boolean }
+  | { readonly kind: 'follow'; readonly since: number; readonly live: boolean };
+
+/** A terminal as it is now. */
+interface KeptTerminal extends TerminalSize {
+  /** Whether typed characters are shown. */
+  readonly echoes: boolean;
+  /** Whether input is read line by line. */
+  readonly canonical: boolean;
+}
+
+/** Messages that follow a call of `follow`, with its number, until `done`; when it is live also after it. */
+export type FollowedMessage =
+  /** `modes`: after a gap before `from`, sequences that bring a terminal to the modes at `from`. */
+  | {
+      readonly kind: 'output';
+      readonly from: number;
+      readonly modes: Uint8Array;
+      readonly bytes: Uint8Array;
+    }
+  /** The size of the terminal from here on. */
+  | { readonly kind: 'resized'; readonly size: TerminalSize }
+  /** The output so far has been told. */
+  | { readonly kind: 'done' };
 
 /** The messages that a keeper sends. */
 export type KeeperAnswer =
@@ -17,9 +43,10 @@ export type KeeperAnswer =
   | { readonly kind: 'members'; readonly total: number; readonly members: readonly KeptMember[] }
   /** 0: the data was written. */
   | { readonly kind: 'written'; readonly errno: number }
-  | { readonly kind: 'done' }
   | { readonly kind: 'signalled'; readonly sent: boolean }
-  | { readonly kind: 'over'; readonly cleared: boolean };
+  | { readonly kind: 'over'; readonly cleared: boolean }
+  | { readonly kind: 'terminal'; readonly terminal: KeptTerminal }
+  | FollowedMessage;
 
 export const LONGEST_WRITE = 64 * 1024;
 
@@ -43,6 +70,12 @@ function fieldsOf(call: KeeperCall): (number | Uint8Array)[] {
       return [4, call.signal];
     case 'end':
       return [5, Math.ceil(call.graceMs)];
+    case 'look':
+      return [6];
+    case 'resize':
+      return [7, call.size.columns, call.size.rows, Number(call.redraw)];
+    case 'follow':
+      return [8, call.since, Number(call.live)];
   }
 }
 
@@ -68,9 +101,26 @@ function answerIn(fields: FieldReader): KeeperAnswer {
       return { kind: 'signalled', sent: fields.number() !== 0 };
     case 6:
       return { kind: 'over', cleared: fields.number() !== 0 };
+    case 7:
+      return { kind: 'terminal', terminal: terminalIn(fields) };
+    case 8: {
+      const from = fields.number();
+      return { kind: 'output', from, modes: fields.bytes(), bytes: fields.bytes() };
+    }
+    case 9:
+      return { kind: 'resized', size: sizeIn(fields) };
     default:
       throw new RangeError(`expected an answer, got one of kind ${kind}`);
   }
+}
+
+function sizeIn(fields: FieldReader): TerminalSize {
+  return { columns: fields.number(), rows: fields.number() };
+}
+
+function terminalIn(fields: FieldReader): KeptTerminal {
+  const size = sizeIn(fields);
+  return { ...size, echoes: fields.number() !== 0, canonical: fields.number() !== 0 };
 }
 
 /** More than a keeper ever sends at once, in bytes. */

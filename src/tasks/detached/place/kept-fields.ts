@@ -1,3 +1,4 @@
+import type { TerminalSize } from '../../../options/terminal.js';
 import { checkObject } from '../../../support/checks.js';
 
 /**
@@ -24,3 +25,8 @@ export const isNumber = (field: unknown): field is number =>
   typeof field === 'number' && Number.isFinite(field) && field >= 0;
 export const isNumberOrNothing = (field: unknown): field is number | undefined =>
   field === undefined || isNumber(field);
+export const isSizeOrNothing = (field: unknown): field is TerminalSize | undefined => {
+  if (field === undefined) return true;
+  if (typeof field !== 'object' || field === null) return false;
+  return 'columns' in field && isNumber(field.columns) && 'rows' in field && isNumber(field.rows);
+};

@@ -1,6 +1,14 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isNumber, isNumberOrNothing, isSwitch, isText, keptFields } from './kept-fields.js';
+import type { TerminalSize } from '../../../options/terminal.js';
+import {
+  isNumber,
+  isNumberOrNothing,
+  isSizeOrNothing,
+  isSwitch,
+  isText,
+  keptFields,
+} from './kept-fields.js';
 import { readOwnFile } from './own-file.js';
 
 /** The options of a detached command, as they are stored for its followers. Times in milliseconds. */
@@ -14,8 +22,10 @@ export interface DetachedOrder {
   readonly graceMs: number;
   /** The most bytes of output that are kept. */
   readonly outputQuota: number;
-  /** Whether the command has a stdin that can be written to. */
+  /** Whether the command has a stdin that can be written to, or a terminal. */
   readonly hasInput: boolean;
+  /** The size of its terminal at its start; undefined: it has no terminal. */
+  readonly terminal: TerminalSize | undefined;
   /** When the start was requested, in milliseconds since 1970. */
   readonly askedAt: number;
 }
@@ -57,6 +67,7 @@ function parseOrder(value: unknown): DetachedOrder {
     graceMs: read('graceMs', isNumber),
     outputQuota: read('outputQuota', isNumber),
     hasInput: read('hasInput', isSwitch),
+    terminal: read('terminal', isSizeOrNothing),
     askedAt: read('askedAt', isNumber),
   };
 }

@@ -11,9 +11,10 @@ impl Task {
     pub(super) fn serve(&mut self) {
         while self.carry_out_calls()
             | self.clients.write_input(&mut self.input)
-            | self.clients.send_state(self.record.state())
+            | self.clients.send_state(self.record.state(), self.terminal.as_ref())
         {}
         self.clients.drop_gone();
+        self.fit_windows(false);
     }
 
     /// Carries out the calls that have arrived. Returns whether there were any.
@@ -23,19 +24,18 @@ impl Task {
             let next = |task: &mut Task| task.clients.get(index)?.next_call();
             while let Some((number, call)) = next(self) {
                 called = true;
-                let answer = self.carry_out(call);
+                let answer = self.carry_out(index, number, call);
                 let Some(client) = self.clients.get(index) else { break };
-                match answer {
-                    Some(answer) => client.answer(number, &answer),
-                    None => client.note_end_call(number),
+                if let Some(answer) = answer {
+                    client.answer(number, &answer);
                 }
             }
         }
         called
     }
 
-    /// Carries out a call. None: the answer follows later.
-    fn carry_out(&mut self, call: TaskCall) -> Option<TaskAnswer> {
+    /// Carries out a call of the client with this index. None: the answer follows later.
+    fn carry_out(&mut self, index: usize, number: u64, call: TaskCall) -> Option<TaskAnswer> {
         match call {
             TaskCall::Signal(signal) => {
                 let runs = self.end.is_none();
@@ -43,6 +43,7 @@ impl Task {
             }
             TaskCall::End(grace) => {
                 self.begin_end(Duration::from_millis(grace), EndCause::Ended);
+                self.clients.get(index)?.note_end_call(number);
                 None
             }
             TaskCall::CloseInput => {
@@ -53,6 +54,13 @@ impl Task {
             }
             // Already handled by the client's own queue.
             TaskCall::Who | TaskCall::Write(_) => Some(TaskAnswer::Done),
+            TaskCall::Look => Some(self.view()),
+            TaskCall::Resize { size, redraw } => {
+                self.clients.get(index)?.set_window(size);
+                self.fit_windows(redraw);
+                Some(self.view())
+            }
+            TaskCall::Follow { since, live } => self.follow(index, number, since, live),
         }
     }
 }

@@ -1,0 +1,123 @@
+import type { Typing } from '../../../engine/message.js';
+import type { TerminalSize } from '../../../options/terminal.js';
+import type { KeeperAnswer, KeeperCall } from '../keeper/message.js';
+import { readOutputFile } from '../output-file.js';
+import type { TaskPlace } from '../place/place.js';
+import { Replica } from './replica.js';
+import { TerminalStream } from './stream.js';
+
+/** As much as a keeper has in memory, in bytes. */
+const LAST_BYTES = 256 * 1024;
+
+/** The terminal of a detached command, which its keeper holds. */
+export class DetachedTerminal {
+  readonly #place: TaskPlace;
+  readonly #size: TerminalSize;
+  readonly #ask: (call: KeeperCall) => Promise<KeeperAnswer | undefined>;
+  /** What its screen shows, up to a position in its output. */
+  #replica: Replica | undefined;
+  #shownTo = 0;
+  /** A chain of looks, one at a time. */
+  #looking: Promise<unknown> = Promise.resolve();
+
+  /** @param size The size at the start. */
+  constructor(
+    place: TaskPlace,
+    size: TerminalSize,
+    ask: (call: KeeperCall) => Promise<KeeperAnswer | undefined>,
+  ) {
+    this.#place = place;
+    this.#size = size;
+    this.#ask = ask;
+  }
+
+  /**
+   * Sets the size of this process's window, which counts until this process ends. The terminal gets the
+   * smallest of all windows: the fewest columns, and the fewest rows.
+   *
+   * @param redraw Whether the programs in the foreground get SIGWINCH even if the size stays.
+   * @returns The size that the terminal has now; undefined: no keeper answers.
+   */
+  async resize(size: TerminalSize, redraw = false): Promise<TerminalSize | undefined> {
+    const answer = await this.#ask({ kind: 'resize', size, redraw });
+    if (answer?.kind !== 'terminal') return undefined;
+    const { columns, rows } = answer.terminal;
+    return { columns, rows };
+  }
+
+  /** Returns how the terminal takes what is typed; undefined: no keeper answers. */
+  async typing(): Promise<Typing | undefined> {
+    const answer = await this.#ask({ kind: 'look' });
+    if (answer?.kind !== 'terminal') return undefined;
+    const { canonical, echoes } = answer.terminal;
+    if (!canonical) return 'keys';
+    return echoes ? 'lines' : 'hidden';
+  }
+
+  /**
+   * Follows the terminal from a position in its output on.
+   *
+   * @throws No keeper answers.
+   */
+  follow(since: number, live: boolean): Promise<TerminalStream> {
+    return TerminalStream.open(this.#place.directory, since, live);
+  }
+
+  /**
+   * Returns the screen as plain text, without blank lines at its end. It is made from the last 256 KiB of
+   * the output: what was drawn earlier and never again is not on it.
+   */
+  text(): Promise<string> {
+    const text = this.#looking.then(() => this.#text());
+    this.#looking = text.catch(() => {});
+    return text;
+  }
+
+  async #text(): Promise<string> {
+    const stream = await this.follow(this.#shownTo, false).catch(() => undefined);
+    const isWhole = stream !== undefined && (await this.#copy(stream));
+    if (!isWhole) await this.#copyFile();
+    return this.#replica?.text() ?? '';
+  }
+
+  /** Copies the output so far. Returns false when the keeper was gone before all was told. */
+  async #copy(stream: TerminalStream): Promise<boolean> {
+    try {
+      for (;;) {
+        const message = await stream.next();
+        if (message === undefined || message.kind === 'done') return message !== undefined;
+        if (message.kind === 'resized') {
+          this.#replica?.resize(message.size);
+          this.#replica ??= await Replica.create(message.size);
+          continue;
+        }
+        const { from, modes, bytes } = message;
+        if (from > this.#shownTo) await this.#begin(modes);
+        await this.#replica?.write(bytes);
+        this.#shownTo = from + bytes.length;
+      }
+    } finally {
+      stream.close();
+    }
+  }
+
+  /** Begins again after a gap. */
+  async #begin(modes: Uint8Array): Promise<void> {
+    const size = this.#replica?.size ?? this.#size;
+    this.#replica?.dispose();
+    this.#replica = await Replica.create(size);
+    await this.#replica.write(modes);
+  }
+
+  /** Copies the rest from the output file, when the command has ended. */
+  async #copyFile(): Promise<void> {
+    this.#replica ??= await Replica.create(this.#size);
+    const { output } = this.#place;
+    const { total } = await readOutputFile(output, Number.MAX_SAFE_INTEGER, 0);
+    const since = Math.max(this.#shownTo, total - LAST_BYTES);
+    if (since > this.#shownTo) await this.#begin(new Uint8Array());
+    const { bytes, from } = await readOutputFile(output, since, LAST_BYTES);
+    await this.#replica.write(bytes);
+    this.#shownTo = from + bytes.length;
+  }
+}

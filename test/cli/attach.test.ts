@@ -1,0 +1,248 @@
+import { afterEach, expect, test } from 'vitest';
+import { attach, type LiveProcess, spawn, type TerminalSize } from '../../src/index.js';
+import { Emulator } from '../../src/terminal/emulator.js';
+import { cli, endOf, program, startCliOn } from '../support/cli.js';
+import { longSleep, quote, sleeping } from '../support/commands.js';
+import { useTasks } from '../support/detached-tasks.js';
+import { leavesNothingBehind } from '../support/leftovers.js';
+import { childrenOf, eventually, lives, parentOf } from '../support/processes.js';
+
+leavesNothingBehind();
+const tasks = useTasks();
+
+const SIZE = { columns: 80, rows: 24 };
+const REPL = "PS1='$ ' exec bash --norc --noprofile -i";
+
+async function detached(command: string, ...flags: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await cli('run', '--detach', '--pty', ...flags, command);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return tasks.note(stdout.toString().trim());
+}
+
+/** A user before a terminal on which `forkline attach` runs. */
+class User {
+  readonly live: LiveProcess;
+  readonly #emulator: Emulator;
+  /** All that the terminal has got. */
+  raw = '';
+  readonly #drawn: Promise<void>;
+
+  private constructor(live: LiveProcess, emulator: Emulator) {
+    this.live = live;
+    this.#emulator = emulator;
+    this.#drawn = this.#draw();
+  }
+
+  static async attach(id: string, size: TerminalSize = SIZE, ...flags: string[]): Promise<User> {
+    const words = [process.execPath, program, 'attach', id, ...flags].map(quote);
+    const command = `echo before; a=$(stty -g); ${words.join(' ')}; rc=$?
+      test "$a" = "$(stty -g)" && echo "restored, $rc"`;
+    const live = await spawn(command, { pty: size });
+    users.push(live);
+    return new User(live, await Emulator.create(size));
+  }
+
+  get screen(): string {
+    return this.#emulator.text();
+  }
+
+  /** The process of `forkline attach`. */
+  get pid(): number {
+    const pid = childrenOf(this.live.pid)[0];
+    if (pid === undefined) throw new Error('nothing is attached');
+    return pid;
+  }
+
+  type(keys: string): Promise<void> {
+    return this.live.write(keys);
+  }
+
+  resize(columns: number, rows: number): void {
+    this.live.resize(columns, rows);
+    this.#emulator.resize({ columns, rows });
+  }
+
+  async sees(text: string | RegExp): Promise<void> {
+    await eventually(() => expect(this.screen).toMatch(text), 20_000);
+  }
+
+  /** What is on the screen at the end. */
+  async ended(): Promise<string> {
+    await this.live.result;
+    await this.#drawn;
+    return this.screen;
+  }
+
+  async #draw(): Promise<void> {
+    for await (const { text } of this.live) {
+      this.raw += text;
+      await this.#emulator.write(text);
+    }
+  }
+}
+
+const users: LiveProcess[] = [];
+afterEach(async () => {
+  for (const live of users.splice(0)) {
+    live.kill();
+    await live.result;
+  }
+});
+
+test('a user types on a terminal of the size of the window, and gets the exit code', async () => {
+  const id = await detached(REPL);
+  const user = await User.attach(id, { columns: 90, rows: 20 });
+  await user.sees(/^\$ ?$/m);
+  await user.type('stty size\r');
+  await user.sees('20 90\n');
+  user.resize(100, 30);
+  await eventually(async () => expect((await attach(id)).record.state.kind).toBe('running'));
+  await user.type('stty size\r');
+  await user.sees('30 100\n');
+  await user.type('exit 7\r');
+  expect(await user.ended()).toMatch(/exit 7\nexit\nrestored, 7\n$/);
+});
+
+test('Ctrl-\\ leaves the terminal to itself, and who comes later sees it drawn anew', async () => {
+  const id = await detached(REPL);
+  const first = await User.attach(id);
+  await first.sees(/^\$ ?$/m);
+  await first.type('echo one $((1 + 1))\r');
+  await first.sees('one 2');
+  await first.type('\x1c');
+  expect(await first.ended()).toMatch(
+    new RegExp(`forkline: the task goes on; forkline attach ${id} shows it again\nrestored, 0\n$`),
+  );
+  const second = await User.attach(id);
+  await second.sees('echo one $((1 + 1))\none 2\n$');
+  await second.type('exit\r');
+  await second.ended();
+});
+
+test("--detach-keys names other keys, and Ctrl-\\ is then the command's", async () => {
+  const id = await detached('trap "echo quit" QUIT; echo on; while :; do sleep 0.05; done');
+  const user = await User.attach(id, SIZE, '--detach-keys', 'ctrl-p,q');
+  await user.sees('on');
+  await user.type('\x1c');
+  await user.sees('quit');
+  await user.type('\x10');
+  await user.type('q');
+  expect(await user.ended()).toMatch(/restored, 0\n$/);
+  const wrong = await User.attach(id, SIZE, '--detach-keys', 'f12');
+  expect(await wrong.ended()).toMatch(/forkline: detachKeys: expected keys .*\nrestored, 2\n$/s);
+});
+
+test('several are attached at once: the smallest window counts, and one that is stopped delays none', async () => {
+  const id = await detached(REPL);
+  const [one, other, third] = await Promise.all([
+    User.attach(id, { columns: 100, rows: 30 }),
+    User.attach(id, { columns: 80, rows: 40 }),
+    User.attach(id, { columns: 90, rows: 35 }),
+  ]);
+  await Promise.all([one, other, third].map((user) => user.sees(/^\$ ?$/m)));
+  await eventually(async () => {
+    await one.type('clear; stty size\r');
+    expect(one.screen).toContain('30 80\n');
+  });
+  const stopped = third.pid;
+  process.kill(stopped, 'SIGSTOP');
+  await other.type('seq 1 300000; echo over\r');
+  await Promise.all([one.sees(/300000\nover\n\$ ?\n?$/), other.sees(/300000\nover\n\$ ?\n?$/)]);
+  process.kill(stopped, 'SIGCONT');
+  await third.sees(/300000\nover\n\$ ?\n?$/);
+  await other.type('\x1c');
+  await other.ended();
+  await eventually(async () => {
+    await one.type('clear; stty size\r');
+    expect(one.screen).toContain('30 90\n');
+  });
+  await third.type('exit 3\r');
+  expect(await one.ended()).toMatch(/restored, 3\n$/);
+  expect(await third.ended()).toMatch(/restored, 3\n$/);
+});
+
+test('a full-screen program is drawn anew, and its modes are taken back', async () => {
+  const program = `
+import os, shutil, signal, sys
+def draw(*_):
+    size = shutil.get_terminal_size()
+    sys.stdout.write("\\033[2J\\033[3;5Hsize %dx%d" % size); sys.stdout.flush()
+os.environ.pop("COLUMNS", 0); os.environ.pop("LINES", 0)
+sys.stdout.write("\\033[?1049h\\033[?25l\\033[?2004h\\033[?1000h")
+signal.signal(signal.SIGWINCH, draw)
+draw()
+while True: signal.pause()`;
+  const id = await detached(`exec python3 -c ${quote(program)}`);
+  const user = await User.attach(id, { columns: 70, rows: 15 });
+  await user.sees(/^ {4}size 70x15$/m);
+  await user.type('\x1c');
+  expect(await user.ended()).toMatch(/the task goes on; .*\nrestored, 0\n$/);
+  for (const mode of ['?25h', '?2004l', '?1000l', '?1049l']) expect(user.raw).toContain(mode);
+  const later = await User.attach(id, { columns: 70, rows: 15 });
+  await later.sees(/^ {4}size 70x15$/m);
+  expect(later.raw).toContain('\x1b[?2004h');
+  await later.type('\x03');
+  expect(await later.ended()).toMatch(/restored, \d+\n$/);
+});
+
+test('a keeper that is killed loses the task, and the terminal is given back', async () => {
+  const id = await detached(`echo on; exec ${longSleep(390)}`);
+  const user = await User.attach(id);
+  await user.sees('on');
+  process.kill(parentOf((await attach(id)).record.pid), 'SIGKILL');
+  expect(await user.ended()).toMatch(
+    /forkline: its keeper, process \d+, was killed; .*restored, 125\n$/s,
+  );
+  await eventually(() => expect(sleeping(390)).toEqual([]));
+});
+
+test('signals give the terminal back, and leave the task', async () => {
+  const id = await detached(`echo on; exec ${longSleep(391)}`);
+  for (const [signal, code] of [
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const) {
+    const user = await User.attach(id);
+    await user.sees('on');
+    process.kill(user.pid, signal);
+    expect(await user.ended()).toContain(`restored, ${code}\n`);
+  }
+  expect((await attach(id)).state).toBe('running');
+  expect(sleeping(391)).toHaveLength(1);
+});
+
+test('one that is stopped and goes on draws the screen anew', async () => {
+  const id = await detached(REPL);
+  const user = await User.attach(id);
+  await user.sees(/^\$ ?$/m);
+  const { pid } = user;
+  const drawn = user.raw.length;
+  process.kill(pid, 'SIGTSTP');
+  await eventually(() => expect(user.raw.slice(drawn)).toContain('\x1b[r'));
+  process.kill(pid, 'SIGCONT');
+  await eventually(() => expect(user.raw.slice(drawn)).toContain('\x1b[2J'));
+  await user.type('echo again\r');
+  await user.sees(/^again$/m);
+  expect(lives(pid)).toBe(true);
+  await user.type('exit\r');
+  await user.ended();
+});
+
+test('without a terminal the output is streamed, and standard input is typed', async () => {
+  const id = await detached('read -r x; echo "<$x>"; exit 6');
+  const child = startCliOn(['pipe', 'pipe', 'pipe'], 'attach', id);
+  const end = endOf(child);
+  child.stdin?.end('typed\n');
+  const { code, stdout } = await end;
+  expect({ code, stdout: stdout.toString() }).toEqual({
+    code: 6,
+    stdout: 'typed\r\n<typed>\r\n',
+  });
+});
+
+test('an ended task shows its last screen', async () => {
+  const id = await detached('printf "10%%\\r100%%\\n"; exit 4');
+  await eventually(async () => expect((await attach(id)).state).toBe('ended'));
+  const user = await User.attach(id);
+  expect(await user.ended()).toBe('before\n100%\nrestored, 4\n');
+});
