@@ -89,6 +89,17 @@ afterEach(async () => {
   }
 });
 
+/** Asks until the terminal has this size. Each question is answered before the next one. */
+async function untilSize(user: User, size: string): Promise<void> {
+  let asked = 0;
+  await eventually(async () => {
+    asked += 1;
+    await user.type(`clear; echo asked ${asked}; stty size\r`);
+    await user.sees(new RegExp(`^asked ${asked}\\n\\d+ \\d+\\n`, 'm'));
+    expect(user.screen).toContain(`\n${size}\n`);
+  });
+}
+
 test('a user types on a terminal of the size of the window, and gets the exit code', async () => {
   const id = await detached(REPL);
   const user = await User.attach(id, { columns: 90, rows: 20 });
@@ -140,10 +151,7 @@ test('several are attached at once: the smallest window counts, and one that is 
     User.attach(id, { columns: 90, rows: 35 }),
   ]);
   await Promise.all([one, other, third].map((user) => user.sees(/^\$ ?$/m)));
-  await eventually(async () => {
-    await one.type('clear; stty size\r');
-    expect(one.screen).toContain('30 80\n');
-  });
+  await untilSize(one, '30 80');
   const stopped = third.pid;
   process.kill(stopped, 'SIGSTOP');
   await other.type('seq 1 300000; echo over\r');
@@ -152,13 +160,29 @@ test('several are attached at once: the smallest window counts, and one that is 
   await third.sees(/300000\nover\n\$ ?\n?$/);
   await other.type('\x1c');
   await other.ended();
-  await eventually(async () => {
-    await one.type('clear; stty size\r');
-    expect(one.screen).toContain('30 90\n');
-  });
+  await untilSize(one, '30 90');
   await third.type('exit 3\r');
   expect(await one.ended()).toMatch(/restored, 3\n$/);
   expect(await third.ended()).toMatch(/restored, 3\n$/);
+});
+
+test('a program that asks the terminal gets one answer, of the one attached first', async () => {
+  const id = await detached('stty raw -echo; echo on; head -c 20 | od -An -c; echo over; cat');
+  const first = await User.attach(id);
+  await first.sees('on');
+  const second = await User.attach(id);
+  await second.sees('on');
+  await second.type('\x1b[?62;22cb');
+  await first.type('\x1b[?1;2cabcdefgh');
+  await second.type('yz.......');
+  await first.sees('over');
+  // The second one's keys are there, and its terminal's answer is not.
+  const typed = first.screen.replace(/\s+/g, '');
+  expect(typed).toContain('033[?1;2c');
+  expect(typed).toContain('b');
+  expect(typed).not.toContain('62');
+  for (const user of [first, second]) await user.type('\x1c');
+  await Promise.all([first.ended(), second.ended()]);
 });
 
 test('a full-screen program is drawn anew, and its modes are taken back', async () => {

@@ -129,10 +129,11 @@ fn clients_type_resize_and_follow() {
     one.call(1, &TaskCall::Resize { size: size(100, 20), redraw: false });
     let TaskAnswer::Terminal(view) = one.answer(1) else { panic!("no terminal") };
     assert_eq!(view.size, size(100, 20));
-    assert!(view.echoes && view.canonical);
+    assert!(view.echoes && view.canonical && view.is_first);
     other.call(1, &TaskCall::Resize { size: size(70, 40), redraw: false });
     let TaskAnswer::Terminal(view) = other.answer(1) else { panic!("no terminal") };
     assert_eq!(view.size, size(70, 20), "the smallest of both");
+    assert!(!view.is_first);
     one.call(2, &TaskCall::Follow { since: 0, live: true });
     assert_eq!(one.answer(2), TaskAnswer::Resized(size(90, 30)));
     other.call(2, &TaskCall::Write(b"hello\n".to_vec()));
@@ -143,12 +144,18 @@ fn clients_type_resize_and_follow() {
             shown.extend(stretch.bytes);
         }
     }
+    one.call(3, &TaskCall::Resize { size: size(0, 0), redraw: false });
+    let TaskAnswer::Terminal(view) = one.answer(3) else { panic!("no terminal") };
+    assert_eq!((view.size, view.is_first), (size(70, 40), false));
+    one.call(4, &TaskCall::Resize { size: size(100, 20), redraw: false });
+    let TaskAnswer::Terminal(view) = one.answer(4) else { panic!("no terminal") };
+    assert_eq!((view.size, view.is_first), (size(70, 20), false));
     // A window counts for as long as its client is there.
     drop(other);
     eventually(|| {
-        one.call(3, &TaskCall::Look);
-        let TaskAnswer::Terminal(view) = one.answer(3) else { return None };
-        (view.size == size(100, 20)).then_some(())
+        one.call(5, &TaskCall::Look);
+        let TaskAnswer::Terminal(view) = one.answer(5) else { return None };
+        (view.size == size(100, 20) && view.is_first).then_some(())
     });
     kill(-pid, libc::SIGKILL);
     scene.ending();

@@ -41,7 +41,7 @@ pub enum TaskCall {
     /// Set the size of the client's window, which counts as long as the client is connected: the terminal
     /// gets the smallest of all windows.
     Resize {
-        /// The size of the window.
+        /// The size of the window; with no columns, the client has none any more.
         size: TerminalSize,
         /// Whether the foreground programs are told even if that changes nothing, so that they draw anew.
         redraw: bool,

@@ -85,6 +85,16 @@ test('a command that leaves a process leaves the task, and all that it printed i
   expect(task.state).toBe('ended');
 });
 
+test('stop() hangs up, which ends a shell that takes no notice of SIGTERM', async () => {
+  const task = await onTerminal(REPL);
+  await untilShown(task, /^\$ $/m);
+  await task.write(`${longSleep(383)} &\r`);
+  await eventually(async () => expect((await task.members())?.length).toBe(2));
+  await task.stop({ graceMs: 60_000 });
+  expect(task.receipt?.outcome).toMatchObject({ kind: 'cancelled', forced: false });
+  expect(task.state).toBe('ended');
+});
+
 test('a password is asked for without an echo, which is told', async () => {
   const task = await onTerminal(
     'read -rsp "Password: " x; echo; echo "got $(printf %s "$x" | wc -c)"; read -r y',

@@ -4,6 +4,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
+use std::time::Instant;
 
 use forkline_protocol::task::{
     LONGEST_CALL, Next, TaskAnswer, TaskCall, TaskState, TerminalSize, next_message,
@@ -34,8 +35,8 @@ pub struct Client {
     end_calls: Vec<u64>,
     /// How far it has followed the command's terminal, if it does.
     follower: Option<Follower>,
-    /// The size of its window.
-    window: Option<TerminalSize>,
+    /// The size of its window, and when it got its first one.
+    window: Option<(Instant, TerminalSize)>,
     /// Whether the client is to be dropped.
     gone: bool,
 }
@@ -90,13 +91,15 @@ impl Client {
         self.follower = Some(follower);
     }
 
-    /// Sets the size of its window.
-    pub fn set_window(&mut self, window: TerminalSize) {
-        self.window = Some(window);
+    /// Sets the size of its window; with no columns, it has none any more.
+    pub fn set_window(&mut self, size: TerminalSize) {
+        let since = self.window.map_or_else(Instant::now, |(since, _)| since);
+        self.window = (size.columns > 0 && size.rows > 0).then_some((since, size));
     }
 
-    pub fn window(&self) -> Option<TerminalSize> {
-        self.window
+    /// Returns its window, and since when it has one.
+    pub fn window(&self) -> Option<(Instant, TerminalSize)> {
+        self.window.filter(|_| !self.gone)
     }
 
     /// Takes note that the state has changed.

@@ -71,11 +71,18 @@ impl Clients {
 
     /// Returns the smallest of the clients' windows; None: no client has one.
     pub fn smallest_window(&self) -> Option<TerminalSize> {
-        let windows = self.connected.iter().filter(|client| !client.is_gone());
-        windows.filter_map(Client::window).reduce(|one, other| TerminalSize {
+        let windows = self.connected.iter().filter_map(Client::window);
+        windows.map(|(_, size)| size).reduce(|one, other| TerminalSize {
             columns: one.columns.min(other.columns),
             rows: one.rows.min(other.rows),
         })
+    }
+
+    /// Returns whether the client with this index has the oldest window.
+    pub fn is_first(&self, index: usize) -> bool {
+        let since = |client: &Client| client.window().map(|(since, _)| since);
+        let oldest = self.connected.iter().filter_map(since).min();
+        oldest.is_some() && self.connected.get(index).and_then(since) == oldest
     }
 
     /// Writes to the command's stdin, one client's write after another, so that none is split by another

@@ -146,6 +146,7 @@ impl Task {
     fn begin_end(&mut self, grace: Duration, cause: EndCause) {
         if !std::mem::replace(&mut self.is_ending, true) && self.end.is_none() {
             self.cause = cause;
+            self.hang_up();
         }
         self.crew.end(grace, Instant::now());
     }

@@ -76,8 +76,8 @@ impl KeptTerminal {
         self.master.as_ref().map(AsRawFd::as_raw_fd)
     }
 
-    /// Returns the size and the modes.
-    pub fn view(&self) -> TerminalView {
+    /// Returns the size and the modes, for a client with the oldest window or another one.
+    pub fn view(&self, is_first: bool) -> TerminalView {
         let size = self.output.size();
         let mut modes = MaybeUninit::<libc::termios>::zeroed();
         // Of the master the kernel tells the modes of the command's end.
@@ -87,7 +87,7 @@ impl KeptTerminal {
             modes.assume_init().c_lflag
         };
         let has = |flag| flags & flag != 0;
-        TerminalView { size, echoes: has(libc::ECHO), canonical: has(libc::ICANON) }
+        TerminalView { size, echoes: has(libc::ECHO), canonical: has(libc::ICANON), is_first }
     }
 
     /// Sets the size; the kernel tells the foreground programs when that changes something. `redraw`: they

@@ -20,6 +20,9 @@ pub struct TerminalView {
     pub echoes: bool,
     /// Whether input is read line by line. A program that reads a password asks for lines, and for no echo.
     pub canonical: bool,
+    /// Whether the asking client's window is the oldest of all windows. Only that one passes on the answers of
+    /// its terminal, which a program asks once.
+    pub is_first: bool,
 }
 
 /// A stretch of output.
@@ -46,13 +49,17 @@ impl TerminalSize {
 
 impl TerminalView {
     pub(super) fn encode<'a>(&self, fields: &'a mut Writer) -> &'a mut Writer {
-        self.size.encode(fields).number(self.echoes.into()).number(self.canonical.into())
+        self.size
+            .encode(fields)
+            .number(self.echoes.into())
+            .number(self.canonical.into())
+            .number(self.is_first.into())
     }
 
     pub(super) fn decode(fields: &mut Reader) -> Option<TerminalView> {
         let size = TerminalSize::decode(fields)?;
         let (echoes, canonical) = (fields.number()? != 0, fields.number()? != 0);
-        Some(TerminalView { size, echoes, canonical })
+        Some(TerminalView { size, echoes, canonical, is_first: fields.number()? != 0 })
     }
 }
 

@@ -20,6 +20,8 @@ interface KeptTerminal extends TerminalSize {
   readonly echoes: boolean;
   /** Whether input is read line by line. */
   readonly canonical: boolean;
+  /** Whether the asking connection's window is the oldest of all windows. */
+  readonly isFirst: boolean;
 }
 
 /** Messages that follow a call of `follow`, with its number, until `done`; when it is live also after it. */
@@ -120,7 +122,8 @@ function sizeIn(fields: FieldReader): TerminalSize {
 
 function terminalIn(fields: FieldReader): KeptTerminal {
   const size = sizeIn(fields);
-  return { ...size, echoes: fields.number() !== 0, canonical: fields.number() !== 0 };
+  const is = (): boolean => fields.number() !== 0;
+  return { ...size, echoes: is(), canonical: is(), isFirst: is() };
 }
 
 /** More than a keeper ever sends at once, in bytes. */

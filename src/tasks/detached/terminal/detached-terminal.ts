@@ -45,6 +45,17 @@ export class DetachedTerminal {
     return { columns, rows };
   }
 
+  /** Gives up this process's window. */
+  async leave(): Promise<void> {
+    await this.#ask({ kind: 'resize', size: { columns: 0, rows: 0 }, redraw: false });
+  }
+
+  /** Returns whether this process's window is the oldest of all. */
+  async isFirst(): Promise<boolean> {
+    const answer = await this.#ask({ kind: 'look' });
+    return answer?.kind === 'terminal' && answer.terminal.isFirst;
+  }
+
   /** Returns how the terminal takes what is typed; undefined: no keeper answers. */
   async typing(): Promise<Typing | undefined> {
     const answer = await this.#ask({ kind: 'look' });

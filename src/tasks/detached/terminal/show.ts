@@ -8,6 +8,7 @@ import type { DetachedSubject } from '../detached-subject.js';
 import { DEFAULT_KEYS, DetachKeys, parseDetachKeys } from './detach-keys.js';
 import type { DetachedTerminal } from './detached-terminal.js';
 import { Replica } from './replica.js';
+import { hasReplies, withoutReplies } from './replies.js';
 import type { TerminalStream } from './stream.js';
 import { UserTerminal } from './user-terminal.js';
 
@@ -90,6 +91,8 @@ class ShownTerminal {
   #isBounded = false;
   #wasDrawn = false;
   #typedBytes = 0;
+  /** A chain of writes, one at a time. */
+  #sent: Promise<void> = Promise.resolve();
 
   constructor(subject: DetachedSubject, terminal: DetachedTerminal, side: UserSide) {
     this.#subject = subject;
@@ -121,6 +124,7 @@ class ShownTerminal {
       this.#signal?.removeEventListener('abort', abort);
       this.#isLeft = true;
       this.#stream?.close();
+      void this.#terminal.leave();
       this.#user.giveBack(why === 'ended' ? '' : '\r\n');
     }
   }
@@ -245,10 +249,18 @@ class ShownTerminal {
   async #send(keys: Buffer): Promise<void> {
     this.#typedBytes += keys.length;
     if (this.#typedBytes > MOST_TYPED) this.#user.holdKeys(true);
-    // A command that has ended takes no keys; its end is told all the same.
-    await this.#subject.write(keys).catch(() => {});
+    this.#sent = this.#sent.then(() => this.#write(keys));
+    await this.#sent;
     this.#typedBytes -= keys.length;
     if (this.#typedBytes <= MOST_TYPED) this.#user.holdKeys(false);
+  }
+
+  async #write(typed: Buffer): Promise<void> {
+    // A question to the terminal reaches all that show it, and takes one answer.
+    const isAnswered = hasReplies(typed) && !(await this.#terminal.isFirst());
+    const keys = isAnswered ? withoutReplies(typed) : typed;
+    // A command that has ended takes no keys; its end is told all the same.
+    if (keys.length > 0) await this.#subject.write(keys).catch(() => {});
   }
 }
 

@@ -54,11 +54,11 @@ impl Task {
             }
             // Already handled by the client's own queue.
             TaskCall::Who | TaskCall::Write(_) => Some(TaskAnswer::Done),
-            TaskCall::Look => Some(self.view()),
+            TaskCall::Look => Some(self.view(index)),
             TaskCall::Resize { size, redraw } => {
                 self.clients.get(index)?.set_window(size);
                 self.fit_windows(redraw);
-                Some(self.view())
+                Some(self.view(index))
             }
             TaskCall::Follow { since, live } => self.follow(index, number, since, live),
         }

@@ -19,6 +19,14 @@ impl Task {
         }
     }
 
+    /// Tells the leader's group that its terminal goes, as when a window is closed: an interactive shell
+    /// takes no notice of SIGTERM.
+    pub(super) fn hang_up(&mut self) {
+        if self.terminal.is_some() {
+            self.crew.signal(libc::SIGHUP);
+        }
+    }
+
     /// Gives the terminal the smallest size of all windows. With none, it keeps its size.
     pub(super) fn fit_windows(&mut self, redraw: bool) {
         let (Some(terminal), Some(window)) = (&mut self.terminal, self.clients.smallest_window())
@@ -28,10 +36,11 @@ impl Task {
         terminal.resize(window, redraw);
     }
 
-    /// Returns the answer that tells of the terminal.
-    pub(super) fn view(&self) -> TaskAnswer {
-        let view = self.terminal.as_ref().map(|terminal| TaskAnswer::Terminal(terminal.view()));
-        view.unwrap_or(TaskAnswer::Done)
+    /// Returns the answer that tells the client with this index of the terminal.
+    pub(super) fn view(&self, index: usize) -> TaskAnswer {
+        let is_first = self.clients.is_first(index);
+        let view = self.terminal.as_ref().map(|terminal| terminal.view(is_first));
+        view.map_or(TaskAnswer::Done, TaskAnswer::Terminal)
     }
 
     /// Has a client follow the terminal. None: the answer follows the output so far.
