@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { attach, type LiveProcess, spawn, type TerminalSize } from '../../src/index.js';
+import { attach, type LiveProcess, run, spawn, type TerminalSize } from '../../src/index.js';
 import { Emulator } from '../../src/terminal/emulator.js';
 import { cli, endOf, program, startCliOn } from '../support/cli.js';
 import { longSleep, quote, sleeping } from '../support/commands.js';
@@ -164,6 +164,26 @@ test('several are attached at once: the smallest window counts, and one that is 
   await third.type('exit 3\r');
   expect(await one.ended()).toMatch(/restored, 3\n$/);
   expect(await third.ended()).toMatch(/restored, 3\n$/);
+});
+
+test('Ctrl-C ends a flood, and a long paste arrives whole', async () => {
+  const id = await detached(REPL);
+  const user = await User.attach(id);
+  await user.sees(/^\$ ?$/m);
+  await user.type('yes a flood of output\r');
+  await user.sees('a flood of output\na flood of output');
+  await user.type('\x03');
+  await user.type('echo "then $?"\r');
+  await user.sees(/^then 130$/m);
+  await user.type('stty raw -echo; echo ready; head -c 300000 | md5sum; stty sane\r');
+  await user.sees(/^ready/m);
+  await user.type('0123456789'.repeat(30_000));
+  const told = await run('yes 0123456789 | head -n 30000 | tr -d "\\n" | md5sum');
+  const sum = 'output' in told && told.output.kind === 'complete' ? told.output.text.trim() : '';
+  expect(sum).toMatch(/^[0-9a-f]{32}/);
+  await user.sees(sum);
+  await user.type('exit\r');
+  await user.ended();
 });
 
 test('a program that asks the terminal gets one answer, of the one attached first', async () => {

@@ -58,9 +58,13 @@ export class DetachedSubject implements TaskSubject {
   private constructor(place: TaskPlace, order: DetachedOrder) {
     this.#place = place;
     this.#order = order;
-    const ask = (call: KeeperCall) => this.#ask(call);
     if (order.terminal !== undefined) {
-      this.#terminal = new DetachedTerminal(place, order.terminal, ask);
+      this.#terminal = new DetachedTerminal({
+        directory: place.directory,
+        size: order.terminal,
+        ask: (call) => this.#ask(call),
+        read: (since, maxBytes) => this.read(since, maxBytes),
+      });
     }
   }
 

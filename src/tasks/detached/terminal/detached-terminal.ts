@@ -1,34 +1,36 @@
 import type { Typing } from '../../../engine/message.js';
 import type { TerminalSize } from '../../../options/terminal.js';
+import type { OutputStretch } from '../../subject.js';
 import type { KeeperAnswer, KeeperCall } from '../keeper/message.js';
-import { readOutputFile } from '../output-file.js';
-import type { TaskPlace } from '../place/place.js';
 import { Replica } from './replica.js';
 import { TerminalStream } from './stream.js';
 
 /** As much as a keeper has in memory, in bytes. */
 const LAST_BYTES = 256 * 1024;
 
+/** A terminal's command, and the ways to its keeper. */
+interface TerminalOwner {
+  /** The directory of the task. */
+  readonly directory: string;
+  /** The size at the start. */
+  readonly size: TerminalSize;
+  /** Asks the keeper. Resolves with undefined when it is gone. */
+  ask(call: KeeperCall): Promise<KeeperAnswer | undefined>;
+  /** Reads output that is kept on the disk. */
+  read(since: number, maxBytes: number): Promise<OutputStretch>;
+}
+
 /** The terminal of a detached command, which its keeper holds. */
 export class DetachedTerminal {
-  readonly #place: TaskPlace;
-  readonly #size: TerminalSize;
-  readonly #ask: (call: KeeperCall) => Promise<KeeperAnswer | undefined>;
+  readonly #owner: TerminalOwner;
   /** What its screen shows, up to a position in its output. */
   #replica: Replica | undefined;
   #shownTo = 0;
   /** A chain of looks, one at a time. */
   #looking: Promise<unknown> = Promise.resolve();
 
-  /** @param size The size at the start. */
-  constructor(
-    place: TaskPlace,
-    size: TerminalSize,
-    ask: (call: KeeperCall) => Promise<KeeperAnswer | undefined>,
-  ) {
-    this.#place = place;
-    this.#size = size;
-    this.#ask = ask;
+  constructor(owner: TerminalOwner) {
+    this.#owner = owner;
   }
 
   /**
@@ -39,7 +41,7 @@ export class DetachedTerminal {
    * @returns The size that the terminal has now; undefined: no keeper answers.
    */
   async resize(size: TerminalSize, redraw = false): Promise<TerminalSize | undefined> {
-    const answer = await this.#ask({ kind: 'resize', size, redraw });
+    const answer = await this.#owner.ask({ kind: 'resize', size, redraw });
     if (answer?.kind !== 'terminal') return undefined;
     const { columns, rows } = answer.terminal;
     return { columns, rows };
@@ -47,18 +49,18 @@ export class DetachedTerminal {
 
   /** Gives up this process's window. */
   async leave(): Promise<void> {
-    await this.#ask({ kind: 'resize', size: { columns: 0, rows: 0 }, redraw: false });
+    await this.#owner.ask({ kind: 'resize', size: { columns: 0, rows: 0 }, redraw: false });
   }
 
   /** Returns whether this process's window is the oldest of all. */
   async isFirst(): Promise<boolean> {
-    const answer = await this.#ask({ kind: 'look' });
+    const answer = await this.#owner.ask({ kind: 'look' });
     return answer?.kind === 'terminal' && answer.terminal.isFirst;
   }
 
   /** Returns how the terminal takes what is typed; undefined: no keeper answers. */
   async typing(): Promise<Typing | undefined> {
-    const answer = await this.#ask({ kind: 'look' });
+    const answer = await this.#owner.ask({ kind: 'look' });
     if (answer?.kind !== 'terminal') return undefined;
     const { canonical, echoes } = answer.terminal;
     if (!canonical) return 'keys';
@@ -71,7 +73,7 @@ export class DetachedTerminal {
    * @throws No keeper answers.
    */
   follow(since: number, live: boolean): Promise<TerminalStream> {
-    return TerminalStream.open(this.#place.directory, since, live);
+    return TerminalStream.open(this.#owner.directory, since, live);
   }
 
   /**
@@ -114,7 +116,7 @@ export class DetachedTerminal {
 
   /** Begins again after a gap. */
   async #begin(modes: Uint8Array): Promise<void> {
-    const size = this.#replica?.size ?? this.#size;
+    const size = this.#replica?.size ?? this.#owner.size;
     this.#replica?.dispose();
     this.#replica = await Replica.create(size);
     await this.#replica.write(modes);
@@ -122,12 +124,11 @@ export class DetachedTerminal {
 
   /** Copies the rest from the output file, when the command has ended. */
   async #copyFile(): Promise<void> {
-    this.#replica ??= await Replica.create(this.#size);
-    const { output } = this.#place;
-    const { total } = await readOutputFile(output, Number.MAX_SAFE_INTEGER, 0);
+    this.#replica ??= await Replica.create(this.#owner.size);
+    const { total } = await this.#owner.read(Number.MAX_SAFE_INTEGER, 0);
     const since = Math.max(this.#shownTo, total - LAST_BYTES);
     if (since > this.#shownTo) await this.#begin(new Uint8Array());
-    const { bytes, from } = await readOutputFile(output, since, LAST_BYTES);
+    const { bytes, from } = await this.#owner.read(since, LAST_BYTES);
     await this.#replica.write(bytes);
     this.#shownTo = from + bytes.length;
   }
