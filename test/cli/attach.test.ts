@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { attach, type LiveProcess, run, spawn, type TerminalSize } from '../../src/index.js';
 import { Emulator } from '../../src/terminal/emulator.js';
@@ -282,6 +284,18 @@ test('without a terminal the output is streamed, and standard input is typed', a
     code: 6,
     stdout: 'typed\r\n<typed>\r\n',
   });
+});
+
+test('one too many is told so', async () => {
+  const id = await detached('echo on; read -r x');
+  const { outputFile } = (await attach(id)).record;
+  const crowd = Array.from({ length: 70 }, () =>
+    connect(join(dirname(outputFile), 'output.socket')).on('error', () => {}),
+  );
+  await eventually(() => expect(crowd.some(({ closed }) => closed)).toBe(true));
+  const user = await User.attach(id);
+  expect(await user.ended()).toMatch(/forkline: its keeper takes no further .*\nrestored, 1\n$/s);
+  for (const visitor of crowd) visitor.destroy();
 });
 
 test('an ended task shows its last screen', async () => {

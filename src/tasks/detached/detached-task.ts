@@ -39,6 +39,7 @@ export class DetachedTask extends FollowedTask {
    * once. The user's terminal is given back as it was, in any case.
    *
    * @throws {InputError} An option is not valid, or the task was not started with `pty`.
+   * @throws Error Its keeper takes no further connection: too many are attached.
    */
   async showOn(options: ShowOptions): Promise<ShowEnd> {
     return showTerminal(this.subject, this.#terminal('showOn'), options);

@@ -40,8 +40,10 @@ const NAMES: OptionNames<ShowOptions> = {
   signal: true,
 };
 
-/** Time until a keeper is asked again that did not answer, in milliseconds. */
+/** Time until a keeper is asked again that did not answer, in milliseconds, and how often in a row. */
 const AGAIN_MS = 300;
+const MOST_FAILURES = 10;
+const NO_ROOM = 'its keeper takes no further connection: too many are attached';
 /** The most bytes of typed keys that wait for the command. */
 const MOST_TYPED = 64 * 1024;
 
@@ -139,13 +141,17 @@ class ShownTerminal {
 
   async #show(): Promise<ShowEnd> {
     await this.#terminal.resize(this.#user.size);
+    let failures = 0;
     while (!this.#isOver && !this.#isLeft) {
       const stream = await this.#terminal.follow(0, true).catch(() => undefined);
       if (stream === undefined) {
         // The keeper is gone, which shows in a moment; or it has no room for one more client.
+        failures += 1;
+        if (failures === MOST_FAILURES) throw new Error(NO_ROOM);
         await Promise.race([this.#over, pause(AGAIN_MS)]);
         continue;
       }
+      failures = 0;
       this.#stream = stream;
       // Closed when the command ends; it may have ended just now.
       if (this.#isOver) stream.close();
