@@ -45,7 +45,8 @@ export class UserTerminal {
 
   /** The size of the window, or the nearest one that a task's terminal may have. */
   get size(): TerminalSize {
-    return nearestSize({ columns: this.#output.columns, rows: this.#output.rows });
+    // A terminal that was never given a size tells 0, and programs take it for a usual one.
+    return nearestSize({ columns: this.#output.columns || 80, rows: this.#output.rows || 24 });
   }
 
   /** Writes. Settles when the terminal has taken it, or is gone. */
