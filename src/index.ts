@@ -132,12 +132,9 @@ export {
   isErrorLine,
 } from './minimizer/error-lines.js';
 export type { Omission, OutputFilter } from './minimizer/filter.js';
-export {
-  createLineFilter,
-  type LineFilterOptions,
-  type NoiseRule,
-} from './minimizer/line-filter.js';
+export { createLineFilter, type LineFilterOptions } from './minimizer/line-filter.js';
 export type { MinimizerOptions } from './minimizer/options.js';
+export type { NoiseRule } from './minimizer/rules/rule-filter.js';
 export type {
   CommandOptions,
   EnvironmentOptions,

@@ -30,11 +30,16 @@ const NAME = /(?:Error|Exception|Warning|Failure)s?\b|\bE(?:[A-Z]{3,}|\d{3,5})\b
  * The signs of linters and test runners, `***` of make; pytest's `>` before the line that failed, and
  * that of code frames. `> Task :app` of Gradle and `> npm run build` are neither.
  */
-const SIGN = /[✗✘✖×❌⚠⛔‼]|\*\*\*|^\s*●|^\s*(?:E|[EWF]:) {1,7}\S|^\s*> {3,40}\S|^\s*> *\d+ \|/u;
+const SIGN =
+  /[✗✘✖×❌⚠⛔‼]|(?:^|\s)\*{3}(?:\s|$)|^\s*●|^\s*(?:E|[EWF]:) {1,7}\S|^\s*> {3,40}\S|^\s*> *\d+ \|/u;
 
 /** `src/a.c:3:5: …`, `main.go:7: …`, `a.ts(3,5): …`, and places in a stack. */
 const PLACE =
   /^\s*(?:[A-Za-z]:)?[^\s:()]+(?::\d+(?:[:.]\d+)?|\(\d+(?:,\d+)?\)):?(?:$|(?<=:) \S)|^\s+at \S|^\s*File "|^\s*-->/;
+
+/** A compiler's words before the first place: `a.c: In function ‘f’:`, `ld: a.o: in function `f':`. */
+const BEFORE_PLACE =
+  /^(?:In file included|\s{10,}) ?from \S+:\d+[:,]|^[^\s:]+:(?: [^\s:]+:)? (?:In|in|At) \S.{0,500}:$/;
 
 /** Counts of no errors: `0 errors`, `no warnings`, `failures: 0`. */
 const NONE =
@@ -66,7 +71,8 @@ export function isErrorLine(line: string): boolean {
  * was found in it, and that text. For authors of a filter that leaves out less than it should.
  */
 export function explainErrorLine(line: string): ErrorLineReason | undefined {
-  const clear = found('place', PLACE, line) ?? found('sign', SIGN, line);
+  const clear =
+    found('place', PLACE, line) ?? found('place', BEFORE_PLACE, line) ?? found('sign', SIGN, line);
   if (clear !== undefined) return clear;
   const word = wordIn(line);
   if (word === undefined || isPassed(line)) return undefined;

@@ -10,7 +10,8 @@ export interface Omission {
 
 /**
  * Tells which lines of an output are noise. A filter only points at lines: the minimizer adds markers and
- * counts, and makes sure that no line about an error is left out.
+ * counts, and makes sure that no line about an error is left out, nor the line before it, nor the last
+ * lines of a command that did not end with exit code 0.
  */
 export interface OutputFilter {
   /** Name of the filter in details and warnings. */
@@ -21,9 +22,9 @@ export interface OutputFilter {
    * Returns the lines to leave out: by ascending indexes, without overlaps. The lines have no escape
    * sequences, and those that earlier filters left out are not among them.
    *
-   * `mustStay` tells which lines are about errors, by their indexes. If the filter throws, returns
+   * `mustStay` tells which lines are never left out, by their indexes. If the filter throws, returns
    * something else, or points at a line about an error, its whole result for this output is ignored, and
-   * the logger is told once.
+   * the logger is told once; other lines that must stay just stay.
    */
   filter(lines: readonly string[], mustStay: (index: number) => boolean): Iterable<Omission>;
 }

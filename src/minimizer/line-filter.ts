@@ -1,16 +1,8 @@
 import { types } from 'node:util';
 import { type OptionNames, readOptions } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
-import type { Omission, OutputFilter } from './filter.js';
-import { mayRun } from './programs.js';
-
-/** Lines of one kind of noise. */
-export interface NoiseRule {
-  /** A few words for the lines in the marker. */
-  readonly what: string;
-  /** Matches a whole line; anchored, and without expressions that could take long. */
-  readonly pattern: RegExp;
-}
+import type { OutputFilter } from './filter.js';
+import { createRuleFilter, type NoiseRule } from './rules/rule-filter.js';
 
 /** Options of a filter that is defined by patterns. */
 export interface LineFilterOptions {
@@ -28,9 +20,6 @@ export interface LineFilterOptions {
 const NAMES: OptionNames<LineFilterOptions> = { name: true, programs: true, noise: true };
 const RULE_NAMES: OptionNames<NoiseRule> = { what: true, pattern: true };
 
-/** Longer lines are not examined: patterns are for lines of progress. */
-const LONGEST_LINE = 2000;
-
 /** Filters made here, which call `mustStay` only for lines that they would leave out. */
 const made = new WeakSet<OutputFilter>();
 
@@ -40,13 +29,13 @@ export function isLineFilter(filter: OutputFilter): boolean {
 }
 
 /**
- * Makes a filter that leaves out the lines that match, except for those about errors.
+ * Makes a filter that leaves out the lines that match, except for those that must stay: see `OutputFilter`.
  *
  * @example
  * createLineFilter({
- *   name: 'terraform',
- *   programs: ['terraform'],
- *   noise: [{ what: 'refreshes', pattern: /^\S+: Refreshing state\.\.\./ }],
+ *   name: 'deploy',
+ *   programs: ['deploy'],
+ *   noise: [{ what: 'uploads', pattern: /^uploading \S+ \.\.\. ok$/ }],
  * });
  *
  * @throws {InputError} An option is not valid.
@@ -54,24 +43,11 @@ export function isLineFilter(filter: OutputFilter): boolean {
 export function createLineFilter(options: LineFilterOptions): OutputFilter {
   checkLineFilter(options);
   const { name, programs, noise } = options;
-  const filter: OutputFilter = {
+  const filter = createRuleFilter({
     name,
-    ...(programs && { applies: (command: string) => mayRun(command, programs) }),
-    *filter(lines, mustStay) {
-      let open: Omission | undefined;
-      for (const [index, line] of lines.entries()) {
-        const kind = kindOf(line, noise);
-        const what = kind === undefined || mustStay(index) ? undefined : kind;
-        if (open !== undefined && open.what !== what) {
-          yield open;
-          open = undefined;
-        }
-        if (what === undefined) continue;
-        open = { start: open?.start ?? index, end: index + 1, what };
-      }
-      if (open !== undefined) yield open;
-    },
-  };
+    programs,
+    noise: noise.map(({ what, pattern }) => ({ what, pattern })),
+  });
   made.add(filter);
   return filter;
 }
@@ -90,9 +66,4 @@ function checkLineFilter(options: LineFilterOptions): void {
   for (const [index, rule] of noise.entries()) {
     readOptions(`noise[${index}]`, rule, RULE_NAMES, { within: `noise[${index}].` });
   }
-}
-
-function kindOf(line: string, noise: readonly NoiseRule[]): string | undefined {
-  if (line.length > LONGEST_LINE) return undefined;
-  return noise.find(({ pattern }) => pattern.test(line))?.what;
 }

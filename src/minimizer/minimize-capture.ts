@@ -42,6 +42,14 @@ export interface MinimizedCapture {
   readonly cleaned: Version;
 }
 
+/** The command that printed an output. */
+interface PrintingCommand {
+  /** The shell text. */
+  readonly text: string;
+  /** Whether it ended with exit code 0. */
+  readonly endedWell: boolean;
+}
+
 /** Returns the limits with which the engine must keep an output for a minimizer, as {@link OutputLimits}. */
 export function inputLimits({ settings }: Minimizer, shown: OutputLimits): OutputLimits {
   const { maxInputBytes } = settings;
@@ -65,7 +73,7 @@ export async function minimizeCapture(
   minimizer: Minimizer,
   capture: Capture,
   shown: OutputLimits,
-  command: string,
+  command: PrintingCommand,
 ): Promise<MinimizedCapture | undefined> {
   try {
     return await minimizeParts(minimizer, capture, shown, command);
@@ -79,11 +87,15 @@ async function minimizeParts(
   minimizer: Minimizer,
   capture: Capture,
   shown: OutputLimits,
-  command: string,
+  { text: command, endedWell }: PrintingCommand,
 ): Promise<MinimizedCapture | undefined> {
   const parts = partsOf(capture);
   const results: MinimizedText[] = [];
-  for (const { text } of parts) results.push(await minimizer.minimize(text, command));
+  for (const part of parts) {
+    // The first of two parts ends in the middle of the output, not where the command did.
+    const isEnd = part === parts.at(-1);
+    results.push(await minimizer.minimize(part.text, command, endedWell || !isEnd));
+  }
   const changed = [...new Set(results.flatMap(({ filters }) => filters))];
   if (changed.length === 0) return undefined;
   const limitBytes = inputLimits(minimizer, shown).tailBytes;

@@ -1,10 +1,11 @@
 import { disregard, messageOf } from '../support/errors.js';
 import { DEFAULT_OUTPUT_FILTERS } from './default-filters.js';
-import { describeErrorLine, findErrorLines } from './error-lines.js';
+import { describeErrorLine } from './error-lines.js';
 import type { OutputFilter } from './filter.js';
 import { isLineFilter } from './line-filter.js';
 import { type NumberedText, toText } from './numbered-text.js';
 import { Omissions } from './omissions.js';
+import { LinesThatStay } from './stay/lines-that-stay.js';
 import { Turns } from './steps.js';
 import { renderTerminal } from './terminal-text.js';
 
@@ -43,14 +44,18 @@ export class Minimizer {
   /**
    * Shortens one output of a shell command. The caller limits its length, which is all that limits the
    * work: the result for a text must not depend on other load of the machine.
+   *
+   * @param endedWell Whether the text ends where the command ended with exit code 0. If not, its last
+   * lines stay.
    */
-  async minimize(text: string, command: string): Promise<MinimizedText> {
+  async minimize(text: string, command: string, endedWell: boolean): Promise<MinimizedText> {
     const turns = new Turns();
     const cleaned = await turns.toEnd(renderTerminal(text));
-    const omissions = new Omissions(cleaned, await turns.toEnd(findErrorLines(cleaned.lines)));
+    const staying = await turns.toEnd(LinesThatStay.find(cleaned.lines, { endedWell }));
+    const omissions = new Omissions(cleaned, staying);
     for (const filter of this.settings.filters) {
       await turns.pause();
-      this.#run(filter, command, cleaned, omissions);
+      this.#run(filter, command, cleaned, omissions, staying);
     }
     await turns.pause();
     const { text: minimized, filters } = omissions.apply(this.settings.repeats);
@@ -65,7 +70,13 @@ export class Minimizer {
     this.#warn(`The minimizer failed, the output is shown as it is: ${messageOf(error)}`);
   }
 
-  #run(filter: OutputFilter, command: string, { lines }: NumberedText, omissions: Omissions): void {
+  #run(
+    filter: OutputFilter,
+    command: string,
+    { lines }: NumberedText,
+    omissions: Omissions,
+    staying: LinesThatStay,
+  ): void {
     try {
       const applies = filter.applies?.(command);
       disregard(applies);
@@ -75,9 +86,8 @@ export class Minimizer {
       const own = rest.map((index) => lines[index] ?? '');
       let stayed: string | undefined;
       const mustStay = (index: number): boolean => {
-        const stays = omissions.mustStay(rest[index]);
-        if (stays) stayed ??= lines[rest[index] ?? 0];
-        return stays;
+        if (staying.isError(rest[index])) stayed ??= lines[rest[index] ?? 0];
+        return staying.has(rest[index]);
       };
       const omitted = filter.filter(own, mustStay);
       // A promise is refused, as it is not a list of omissions.

@@ -3,6 +3,7 @@ import { describeErrorLine } from './error-lines.js';
 import type { Omission } from './filter.js';
 import type { NumberedText } from './numbered-text.js';
 import { findRepeats, type Repeat } from './repeats.js';
+import type { LinesThatStay } from './stay/lines-that-stay.js';
 
 /** The reason why a line is left out. */
 interface Reason {
@@ -11,6 +12,7 @@ interface Reason {
 }
 
 const SHOWN_KINDS = 3;
+const BLANK = 'blank lines';
 /** A single line up to this length says more than a marker would. */
 const LONG_LINE = 160;
 const LONGEST_WHAT = 60;
@@ -21,20 +23,13 @@ const LONGEST_WHAT = 60;
  */
 export class Omissions {
   readonly #text: NumberedText;
-  /** Lines that must stay. */
-  readonly #kept: Uint8Array;
+  readonly #staying: LinesThatStay;
   readonly #reasons: (Reason | undefined)[];
 
-  /** @param kept Marks the lines that must stay. */
-  constructor(text: NumberedText, kept: Uint8Array) {
+  constructor(text: NumberedText, staying: LinesThatStay) {
     this.#text = text;
-    this.#kept = kept;
+    this.#staying = staying;
     this.#reasons = new Array<Reason | undefined>(text.lines.length).fill(undefined);
-  }
-
-  /** Returns whether a line must not be left out. */
-  mustStay(index: number | undefined): boolean {
-    return index !== undefined && this.#kept[index] === 1;
   }
 
   /** Indexes of the lines that no filter has left out yet. */
@@ -47,7 +42,8 @@ export class Omissions {
   }
 
   /**
-   * Takes a filter's result for the lines at these indexes: all of it or, if it breaks a rule, nothing.
+   * Takes a filter's result for the lines at these indexes: all of it or, if it breaks a rule, nothing. Of
+   * its lines those before errors and at the end stay all the same.
    *
    * @throws {TypeError} The message says which rule.
    */
@@ -61,7 +57,7 @@ export class Omissions {
       }
       if (typeof what !== 'string') throw new TypeError('it did not name what it leaves out');
       const lines = rest.slice(start, end);
-      const error = lines.find((index) => this.mustStay(index));
+      const error = lines.find((index) => this.#staying.isError(index));
       if (error !== undefined) {
         const line = describeErrorLine(this.#text.lines[error] ?? '');
         throw new TypeError(`it would have left out a line about an error: ${line}`);
@@ -70,7 +66,9 @@ export class Omissions {
       last = end;
     }
     for (const { lines, reason } of found) {
-      for (const index of lines) this.#reasons[index] = reason;
+      for (const index of lines) {
+        if (!this.#staying.has(index)) this.#reasons[index] = reason;
+      }
     }
   }
 
@@ -115,6 +113,7 @@ export class Omissions {
    * stays.
    */
   *#stretches(): Generator<{ start: number; end: number; isOut: boolean }> {
+    this.#joinStretches();
     const count = this.#reasons.length;
     let kept = 0;
     for (let start = 0; start < count; start += 1) {
@@ -138,6 +137,24 @@ export class Omissions {
       start = end;
     }
     if (kept < count) yield { start: kept, end: count, isOut: false };
+  }
+
+  /** Takes blank lines between lines left out for a part of them: one marker says more than two. */
+  #joinStretches(): void {
+    const { lines } = this.#text;
+    let above: number | undefined;
+    for (let index = 0; index < lines.length; index += 1) {
+      const reason = this.#reasons[index];
+      if (reason === undefined) {
+        const isBlank = lines[index]?.trim() === '' && !this.#staying.has(index);
+        if (!isBlank) above = undefined;
+        continue;
+      }
+      for (let between = (above ?? index) + 1; between < index; between += 1) {
+        this.#reasons[between] = { filter: reason.filter, what: BLANK };
+      }
+      above = index;
+    }
   }
 
   #marker(start: number, end: number): string {

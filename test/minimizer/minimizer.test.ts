@@ -10,6 +10,7 @@ import { createMinimizer } from '../../src/minimizer/options.js';
 import { toEnd } from '../../src/minimizer/steps.js';
 import { make, noise, omitting } from '../support/minimizer.js';
 import { fc } from '../support/properties.js';
+import { ALL_RECORDINGS } from '../support/recordings.js';
 
 describe('lines left out', () => {
   const filter = createLineFilter({
@@ -199,7 +200,7 @@ test.each([
   ['options', '-a '.repeat(300_000)],
 ])('C8: a command of a megabyte takes no time: %s', async (_, command) => {
   const start = performance.now();
-  await createMinimizer(true, () => {})?.minimize('a line\n', command);
+  await createMinimizer(true, () => {})?.minimize('a line\n', command, true);
   expect(performance.now() - start).toBeLessThan(1000);
 });
 
@@ -221,9 +222,69 @@ test('B25: minimized output is never longer in bytes', async () => {
   await fc.assert(
     fc.asyncProperty(lines, fc.integer({ min: 1, max: 20 }), async (texts, times) => {
       const text = texts.map((line) => `${line.repeat(times)}\n`).join('');
-      const { minimized, cleaned } = (await minimizer?.minimize(text, 'x')) ?? {};
+      const { minimized, cleaned } = (await minimizer?.minimize(text, 'x', true)) ?? {};
       const size = (made: typeof cleaned) => Buffer.byteLength(made?.lines.join('\n') ?? '');
       expect(size(minimized)).toBeLessThanOrEqual(size(cleaned));
     }),
+  );
+});
+
+test('long outputs take time in proportion to their length', async () => {
+  const part = ALL_RECORDINGS.map(({ text }) => text).join('\n');
+  const timeOf = async (text: string): Promise<number> => {
+    const start = performance.now();
+    await make().shorten(text, 'npm test', false);
+    return performance.now() - start;
+  };
+  await timeOf(part);
+  const short = await timeOf(part);
+  // 10 MB
+  const long = await timeOf(part.repeat(17));
+  // In proportion to its square it would take nearly 300 times as long.
+  expect(long).toBeLessThan(Math.max(short, 100) * 100);
+}, 120_000);
+
+/** Lines that a pattern with two places for the same text would try for long. */
+const HARD = fc
+  .tuple(
+    fc.constantFrom(
+      '',
+      'a.py ',
+      'gcc ',
+      '[1/2] ',
+      '[INFO] ',
+      'TASK [',
+      ' 100K ',
+      '  ✓ ',
+      '#1 ',
+      'a::',
+    ),
+    fc.constantFrom(
+      '✓ ',
+      ' ',
+      '.',
+      '-a ',
+      ':a ',
+      '] ',
+      'a: ',
+      '0 ',
+      'a::',
+      '[',
+      '1',
+      '/',
+      '::',
+      '(',
+    ),
+  )
+  .map(([start, word]) => start + word.repeat(Math.floor(1900 / word.length)));
+
+test.each(DEFAULT_OUTPUT_FILTERS)('the filter $name takes long for no line', (filter) => {
+  fc.assert(
+    fc.property(HARD, (line) => {
+      const start = performance.now();
+      expect([...filter.filter([line, `${line}x`], () => false)].length).toBeLessThan(3);
+      expect(performance.now() - start).toBeLessThan(2000);
+    }),
+    { numRuns: 140 },
   );
 });

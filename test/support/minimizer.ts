@@ -7,8 +7,8 @@ export function make(options: MinimizerOptions = {}) {
   const warnings: string[] = [];
   const minimizer = createMinimizer(options, (message) => warnings.push(message));
   if (minimizer === undefined) throw new Error('expected a minimizer');
-  const shorten = async (text: string, command = 'x') => {
-    const result = await minimizer.minimize(text, command);
+  const shorten = async (text: string, command = 'x', endedWell = true) => {
+    const result = await minimizer.minimize(text, command, endedWell);
     return { ...result, text: toText(result.minimized) };
   };
   return { shorten, warnings };

@@ -1,10 +1,10 @@
-import { createLineFilter } from '../line-filter.js';
+import { createRuleFilter } from '../rules/rule-filter.js';
 
 /** The prefix of a build's step may come first: `#7 3.705 `. */
 const after = (pattern: string): RegExp => new RegExp(`^(?:#\\d+ [\\d.]+ )?(?:${pattern})`);
 
 /** apt and dpkg: fetching and unpacking. */
-export const aptFilter = createLineFilter({
+export const aptFilter = createRuleFilter({
   name: 'apt',
   programs: ['apt', 'apt-get', 'aptitude', 'dpkg', 'docker', 'podman', 'buildah'],
   noise: [

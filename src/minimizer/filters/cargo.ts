@@ -1,7 +1,7 @@
-import { createLineFilter } from '../line-filter.js';
+import { createRuleFilter } from '../rules/rule-filter.js';
 
 /** cargo: fetching, compiling, passed tests. */
-export const cargoFilter = createLineFilter({
+export const cargoFilter = createRuleFilter({
   name: 'cargo',
   programs: ['cargo', 'cross', 'wasm-pack', 'maturin'],
   noise: [

@@ -1,20 +1,46 @@
-import { createLineFilter } from '../line-filter.js';
+import { createRuleFilter } from '../rules/rule-filter.js';
+
+const COMPILER =
+  '(?:\\S*[/-])?(?:gcc|g\\+\\+|cc|c\\+\\+|clang|clang\\+\\+|rustc|nvcc)(?:-[\\d.]+)?';
+/** ninja tells how far it is before a call, `[3/11] `, and has a shell join several. */
+const CALL = new RegExp(
+  `^(?:\\[ *\\d+\\/\\d+\\] )?(?:: && )?(?:ccache )?${COMPILER} (?:.* )?-[a-zA-Z]`,
+);
+const SOURCE = /(?<= )\S+\.(?:c|cc|cpp|cxx|m|mm|s|S|cu|f90|rs)(?= |$)/g;
+/** A place in a source file, as compilers tell it. */
+const PLACE = /^(?:In file included from )?(?<file>[^\s:]+):\d+[:,]/;
+const LONGEST_CALL = 2000;
+
+/** Finds the compilers' calls of which errors and warnings follow, however far below. */
+function callsWithErrors(lines: readonly string[]): Set<number> {
+  const calls = new Map<string, number>();
+  const found = new Set<number>();
+  for (const [index, line] of lines.entries()) {
+    if (line.length > LONGEST_CALL) continue;
+    if (CALL.test(line)) {
+      for (const [source] of line.matchAll(SOURCE)) calls.set(source, index);
+      continue;
+    }
+    const call = calls.get(PLACE.exec(line)?.groups?.file ?? '');
+    if (call !== undefined) found.add(call);
+  }
+  return found;
+}
 
 /** make, CMake and ninja: directories entered, compilers called. */
-export const makeFilter = createLineFilter({
+export const makeFilter = createRuleFilter({
   name: 'make',
-  programs: ['make', 'gmake', 'cmake', 'ninja', 'meson'],
+  programs: ['make', 'gmake', 'cmake', 'ninja', 'meson', 'samu'],
   noise: [
-    { what: 'directories', pattern: /^g?make(?:\[\d+\])?: (?:Entering|Leaving) directory / },
+    {
+      what: 'directories',
+      pattern: /^(?:g?make(?:\[\d+\])?: (?:Entering|Leaving)|ninja: Entering) directory /,
+    },
     {
       what: 'up to date',
       pattern: /^g?make(?:\[\d+\])?: (?:Nothing to be done for|'.*' is up to date)/,
     },
-    {
-      what: 'compiler calls',
-      pattern:
-        /^(?:\S*\/)?(?:\S*-)?(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|rustc|nvcc)(?:-[\d.]+)? (?:.* )?-[a-zA-Z]/,
-    },
+    { what: 'compiler calls', pattern: CALL },
     { what: 'compiler calls', pattern: /^(?:\S*-)?(?:ar \w*[rq]\w*|ranlib) \S+\.a\b/ },
     {
       what: 'compiler calls',
@@ -34,5 +60,11 @@ export const makeFilter = createLineFilter({
       pattern:
         /^checking (?:for|whether|how|if) .*\.\.\. (?:\(cached\) )?(?:yes|none needed|\/\S+)$/,
     },
+    {
+      what: 'configure checks',
+      pattern:
+        /^-- (?:Detecting \S+ .*|Check for working \S+ compiler: .*|Looking for .* - found)$/,
+    },
   ],
+  except: callsWithErrors,
 });

@@ -1,7 +1,7 @@
-import { createLineFilter } from '../line-filter.js';
+import { createRuleFilter } from '../rules/rule-filter.js';
 
 /** npm, pnpm and yarn: requests, progress, funding. */
-export const npmFilter = createLineFilter({
+export const npmFilter = createRuleFilter({
   name: 'npm',
   programs: ['npm', 'npx', 'pnpm', 'yarn', 'bun'],
   noise: [
@@ -11,8 +11,13 @@ export const npmFilter = createLineFilter({
     { what: 'funding', pattern: /^ {2}run `npm fund` for details$/ },
     { what: 'progress', pattern: /^Progress: resolved \d+, reused \d+, downloaded \d+, added \d+/ },
     { what: 'progress', pattern: /^\[\d\/\d\] (?:\S+ {2})?[A-Z][a-z]+ing [a-z ]+\.\.\.$/ },
-    { what: 'progress', pattern: /^➤ YN0000: [│┌└]/ },
-    { what: 'progress', pattern: /^➤ YN0013: / },
+    { what: 'progress', pattern: /^➤ YN0000: (?:[│┌└]|· Yarn \d)/ },
+    { what: 'packages added', pattern: /^➤ YN0085: │ \+ / },
     { what: 'progress', pattern: /^Packages: \+\d+(?: -\d+)?$|^[+-]{3,}$/ },
+    {
+      what: 'places',
+      pattern:
+        /^(?:Packages are (?:hard linked|copied|cloned) from the content-addressable store | {2}(?:Content-addressable|Virtual) store is at: )/,
+    },
   ],
 });

@@ -1,19 +1,19 @@
-import { createLineFilter } from '../line-filter.js';
+import { createRuleFilter } from '../rules/rule-filter.js';
 
-/** pip: packages found, fetched and built. */
-export const pipFilter = createLineFilter({
+/** pip and uv: packages found, fetched and built. */
+export const pipFilter = createRuleFilter({
   name: 'pip',
   programs: ['pip', 'pipx', 'uv', 'poetry'],
   noise: [
     { what: 'requirements already satisfied', pattern: /^Requirement already satisfied: / },
-    { what: 'downloads', pattern: /^Collecting [\w.-]+(?:\[[\w,.-]+\])?(?:[<>=!~;@ ].*)?$/ },
-    { what: 'downloads', pattern: /^Processing (?:\.{0,2}\/|file:|\S+\.(?:whl|zip|tar))/ },
-    { what: 'downloads', pattern: /^Looking in (?:indexes|links): / },
+    { what: 'packages', pattern: /^Collecting [\w.-]+(?:\[[\w,.-]+\])?(?:[<>=!~;@ ].*)?$/ },
+    { what: 'packages', pattern: /^Processing (?:\.{0,2}\/|file:|\S+\.(?:whl|zip|tar))/ },
+    { what: 'sources', pattern: /^Looking in (?:indexes|links): / },
     {
       what: 'downloads',
       pattern: /^ {2}(?:Downloading|Using cached|Obtaining dependency information for) \S/,
     },
-    { what: 'downloads', pattern: /^ *[━╸╺ ]{8,} *[\d.]+(?:\/[\d.]+)? \S?[bB]/u },
+    { what: 'downloads', pattern: /^ *[━╸╺][━╸╺ ]{7,}[\d.]+(?:\/[\d.]+)? \S?[bB]/u },
     {
       what: 'builds',
       pattern:
@@ -30,6 +30,12 @@ export const pipFilter = createLineFilter({
       pattern:
         /^ {2}Building wheel for \S+ \(.*\)(?:: (?:started|still running\.\.\.|finished with status 'done')|\.\.\. done)$/,
     },
+    // uv
+    {
+      what: 'downloads',
+      pattern: /^ ?(?:Downloading|Downloaded) [\w.-]+(?: \([\d.]+ ?[KMG]iB\))?$/,
+    },
+    { what: 'builds', pattern: /^ {3}(?:Building| {2}Built) \S+(?:==\S+| @ \S+)?$/ },
     {
       what: 'uninstalls',
       pattern:

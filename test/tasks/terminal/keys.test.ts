@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../support/properties.js';
 import { expect, test } from 'vitest';
 import { DetachKeys, parseDetachKeys } from '../../../src/tasks/detached/terminal/detach-keys.js';
 import { hasReplies, withoutReplies } from '../../../src/tasks/detached/terminal/replies.js';

@@ -60,7 +60,12 @@ export async function endOutput(
   settings: OutputSettings,
 ): Promise<EndedOutput> {
   const { output } = settings;
-  const made = await minimizeCapture(minimizer, result.output, output, command);
+  const { outcome } = result;
+  const endedWell = outcome.kind === 'exited' && outcome.exitCode === 0;
+  const made = await minimizeCapture(minimizer, result.output, output, {
+    text: command,
+    endedWell,
+  });
   if (made === undefined) return { kept: await finishOutput(result, keeper, settings) };
   const kept = await keeper.finish(result.spill, ORIGINAL);
   const raw = kept.kind === 'none' ? await keepShort(settings, result.output) : kept;

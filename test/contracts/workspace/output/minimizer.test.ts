@@ -72,7 +72,7 @@ test('a failing command ends with its exit code', async () => {
     command: `${noiseOf(40)}; echo 'error: no'; exit 3`,
   });
   expect(textOf(result)).toMatch(
-    /left out: noise …\]\nerror: no\n\nWall time: .*\n\[raw output: artifact:\/\/0\]\n\nCommand exited with code 3$/,
+    /^\[… 31 lines left out: noise …\]\nnoise 32\n(?:noise \d+\n)*noise 40\nerror: no\n\nWall time: .*\n\[raw output: artifact:\/\/0\]\n\nCommand exited with code 3$/,
   );
   expect(result.isError).toBe(true);
 });
@@ -82,7 +82,7 @@ test('a command that timed out or was cancelled is shortened as well', async () 
   const command = `${noiseOf(40)}; sleep 60`;
   const timedOut = (await failureOf(tool.execute({ command, timeout: 1 }))) as ToolError;
   expect(timedOut.message).toMatch(
-    /^\[… 40 lines left out: noise …\]\n\n\[raw output: artifact:\/\/0\]\n\nCommand timed out after 1 second\nFor more time, .*\.$/,
+    /^\[… 30 lines left out: noise …\]\nnoise 31\n(?:noise \d+\n)*noise 40\n\n\[raw output: artifact:\/\/0\]\n\nCommand timed out after 1 second\nFor more time, .*\.$/,
   );
   expect(timedOut.details).toMatchObject({ meta: { minimizer: { artifactId: '0' } } });
   const controller = new AbortController();
@@ -98,7 +98,7 @@ test('more of a long output is shown, with the line numbers of the raw one', asy
   const result = await tool.execute({ command });
   const text = textOf(result);
   expect(text).toContain(
-    '\n100\n[… 1,000 lines left out: noise …]\nerror: at line 1101\n[… 500 lines left out: noise …]\nend\n',
+    '\n100\n[… 999 lines left out: noise …]\nnoise 1000\nerror: at line 1101\n[… 500 lines left out: noise …]\nend\n',
   );
   const shown =
     /\[Showing lines (\d+)-1602 of 1602 \(200B limit\)\. Read artifact:\/\/0 for full output: sed/;
