@@ -74,6 +74,18 @@ describe('W3: of a command that did not end by itself, the last lines stay', () 
     ]);
   });
 
+  test('so does one of Playwright', async () => {
+    const title = (index: number) => `shop.spec.ts:${index}:5 › adds up`;
+    const lines = [
+      'Running 31 tests using 2 workers',
+      `      31 ${title(31)}`,
+      ...many((index) => `      ${index} ${title(index)}\n  ✓   ${index} ${title(index)} (3ms)`),
+    ];
+    const { text } = await make().shorten(lines.join('\n'), 'npx playwright test', true);
+    expect(text).toContain(`      31 ${title(31)}\n`);
+    expect(text).toContain('[… 60 lines left out: test starts (30), passed tests (30) …]');
+  });
+
   test('a resource that is not complete stays', async () => {
     const lines = [
       'aws_db.slow: Creating...',
