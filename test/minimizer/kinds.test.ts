@@ -166,3 +166,21 @@ describe('W21: noise of', () => {
     expect(left.join('\n')).toMatch(/\[… (?:19|20|21|39|59|60) lines left out: /);
   });
 });
+
+describe('what looks like noise of a program, and is not', () => {
+  test.each<[string, readonly string[]]>([
+    ['names of files', many((i) => `log/app${i}.log`).concat(many((i) => `net/config/a${i}`))],
+    ['words between colons', many((i) => `:part${i}`)],
+    ['words of success', many(() => 'PASS').flatMap((word, i) => [word, `step ${i} is done`])],
+    ['files that are worked on', many((i) => `Processing ./data/a${i}.csv`)],
+    [
+      'versions',
+      ['openjdk version "17.0.15" 2025-04-15', 'OpenJDK Runtime Environment (build 17)'],
+    ],
+    ['messages of a program', many((i) => `DEBUG part ${i}: 200 OK in 12 ms`)],
+    ['resources of which no end is told', many((i) => `queue${i}: Creating...`)],
+  ])('%s', async (_, lines) => {
+    expect(await shown(lines, './build.sh')).toEqual(lines);
+    expect(await shown(lines, 'npm run report')).toEqual(lines);
+  });
+});

@@ -8,9 +8,8 @@ export const gitFilter = createRuleFilter({
     {
       what: 'progress',
       pattern:
-        /^(?:remote: )?(?:Enumerating|Counting|Compressing|Receiving|Resolving|Writing|Unpacking|Updating|Filtering|Checking) (?:objects|deltas|files|content)(?: ?: .*)?$/,
+        /^(?:remote: )?(?:Enumerating|Counting|Compressing|Receiving|Resolving|Writing|Unpacking|Updating|Filtering|Checking) (?:objects|deltas|files|content): /,
     },
-    { what: 'progress', pattern: /^(?:remote: )?(?:Enumerating|Counting) objects: \d+/ },
     { what: 'progress', pattern: /^Delta compression using up to \d+ threads?$/ },
     { what: 'progress', pattern: /^(?:remote: )?Total \d+ \(delta \d+\), reused \d+/ },
   ],

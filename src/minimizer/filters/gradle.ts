@@ -1,4 +1,11 @@
 import { createRuleFilter } from '../rules/rule-filter.js';
+import type { Section } from '../rules/section.js';
+
+const BUILD: Section = {
+  begins:
+    /^(?:> Task :|:\S+ (?:UP-TO-DATE|FROM-CACHE|NO-SOURCE|SKIPPED)$|Starting a Gradle Daemon)/,
+  ends: /^BUILD (?:SUCCESSFUL|FAILED) in /,
+};
 
 const TASK = /^(?:> Task )?:\S+(?: (?:UP-TO-DATE|FROM-CACHE|NO-SOURCE|SKIPPED))?$/;
 
@@ -26,11 +33,10 @@ export const gradleFilter = createRuleFilter({
   name: 'gradle',
   programs: ['gradle', 'gradlew'],
   noise: [
-    { what: 'tasks', pattern: TASK },
+    { what: 'tasks', pattern: TASK, within: BUILD },
     { what: 'downloads', pattern: /^Download(?:ing)? https?:\/\/\S+/ },
     { what: 'progress', pattern: /^<[=-]+> \d+% [A-Z]+ \[/ },
     { what: 'idle workers', pattern: /^> IDLE$/ },
-    { what: 'Java version', pattern: /^(?:openjdk version "|OpenJDK (?:Runtime|64-Bit))/ },
     {
       what: 'greetings',
       pattern: /^(?:Welcome to Gradle |To honour the JVM settings for this build )/,

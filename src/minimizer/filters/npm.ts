@@ -13,7 +13,7 @@ export const npmFilter = createRuleFilter({
     { what: 'progress', pattern: /^\[\d\/\d\] (?:\S+ {2})?[A-Z][a-z]+ing [a-z ]+\.\.\.$/ },
     { what: 'progress', pattern: /^➤ YN0000: (?:[│┌└]|· Yarn \d)/ },
     { what: 'packages added', pattern: /^➤ YN0085: │ \+ / },
-    { what: 'progress', pattern: /^Packages: \+\d+(?: -\d+)?$|^[+-]{3,}$/ },
+    { what: 'progress', pattern: /^Packages: \+\d+(?: -\d+)?$|^\+{3,}-*$/ },
     {
       what: 'places',
       pattern:

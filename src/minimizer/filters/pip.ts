@@ -7,7 +7,7 @@ export const pipFilter = createRuleFilter({
   noise: [
     { what: 'requirements already satisfied', pattern: /^Requirement already satisfied: / },
     { what: 'packages', pattern: /^Collecting [\w.-]+(?:\[[\w,.-]+\])?(?:[<>=!~;@ ].*)?$/ },
-    { what: 'packages', pattern: /^Processing (?:\.{0,2}\/|file:|\S+\.(?:whl|zip|tar))/ },
+    { what: 'packages', pattern: /^Processing \S+\.(?:whl|tar\.gz)$/ },
     { what: 'sources', pattern: /^Looking in (?:indexes|links): / },
     {
       what: 'downloads',
@@ -35,7 +35,7 @@ export const pipFilter = createRuleFilter({
       what: 'downloads',
       pattern: /^ ?(?:Downloading|Downloaded) [\w.-]+(?: \([\d.]+ ?[KMG]iB\))?$/,
     },
-    { what: 'builds', pattern: /^ {3}(?:Building| {2}Built) \S+(?:==\S+| @ \S+)?$/ },
+    { what: 'builds', pattern: /^ {3}(?:Building| {2}Built) \S+(?:==\S+| @ \S+)$/ },
     {
       what: 'uninstalls',
       pattern:
