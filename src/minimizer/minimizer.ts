@@ -5,6 +5,7 @@ import type { OutputFilter } from './filter.js';
 import { isLineFilter } from './line-filter.js';
 import { type NumberedText, toText } from './numbered-text.js';
 import { Omissions } from './omissions.js';
+import { isRuleFilter } from './rules/rule-filter.js';
 import { LinesThatStay } from './stay/lines-that-stay.js';
 import { Turns } from './steps.js';
 import { renderTerminal } from './terminal-text.js';
@@ -81,9 +82,9 @@ export class Minimizer {
       const applies = filter.applies?.(command);
       disregard(applies);
       if (applies === false) return;
-      const rest = omissions.rest;
-      // A copy of the lines, which the filter may change.
-      const own = rest.map((index) => lines[index] ?? '');
+      const { indexes: rest, lines: left } = omissions.rest;
+      // A filter of others may change what it gets.
+      const own = isRuleFilter(filter) ? left : [...left];
       let stayed: string | undefined;
       const mustStay = (index: number): boolean => {
         if (staying.isError(rest[index])) stayed ??= lines[rest[index] ?? 0];

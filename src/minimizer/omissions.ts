@@ -11,6 +11,12 @@ interface Reason {
   readonly what: string;
 }
 
+/** Lines of a text. */
+interface Rest {
+  readonly indexes: readonly number[];
+  readonly lines: readonly string[];
+}
+
 const SHOWN_KINDS = 3;
 const BLANK = 'blank lines';
 /** A single line up to this length says more than a marker would. */
@@ -25,6 +31,7 @@ export class Omissions {
   readonly #text: NumberedText;
   readonly #staying: LinesThatStay;
   readonly #reasons: (Reason | undefined)[];
+  #rest: Rest | undefined;
 
   constructor(text: NumberedText, staying: LinesThatStay) {
     this.#text = text;
@@ -32,13 +39,19 @@ export class Omissions {
     this.#reasons = new Array<Reason | undefined>(text.lines.length).fill(undefined);
   }
 
-  /** Indexes of the lines that no filter has left out yet. */
-  get rest(): number[] {
-    const rest: number[] = [];
+  /** The lines that no filter has left out yet, and their indexes. */
+  get rest(): Rest {
+    // Most filters leave nothing out, and the next one gets the same lines.
+    this.#rest ??= this.#remaining();
+    return this.#rest;
+  }
+
+  #remaining(): Rest {
+    const indexes: number[] = [];
     for (const [index, reason] of this.#reasons.entries()) {
-      if (reason === undefined) rest.push(index);
+      if (reason === undefined) indexes.push(index);
     }
-    return rest;
+    return { indexes, lines: indexes.map((index) => this.#text.lines[index] ?? '') };
   }
 
   /**
@@ -65,6 +78,7 @@ export class Omissions {
       found.push({ lines, reason: { filter, what: oneLine(what) } });
       last = end;
     }
+    if (found.length > 0) this.#rest = undefined;
     for (const { lines, reason } of found) {
       for (const index of lines) {
         if (!this.#staying.has(index)) this.#reasons[index] = reason;

@@ -22,13 +22,14 @@ export const terraformFilter = createRuleFilter({
   name: 'terraform',
   programs: ['terraform', 'tofu', 'terragrunt'],
   noise: [
-    { what: 'refreshes', pattern: /^\S.*: (?:Refreshing state|Reading)\.\.\./ },
-    { what: 'refreshes', pattern: /^\S.*: Read complete after \d/ },
-    { what: 'starts of changes', pattern: START },
-    { what: 'starts of changes', pattern: STILL },
+    {
+      what: 'refreshes',
+      pattern: /^\S.*: (?:Refreshing state\.\.\.|Reading\.\.\.|Read complete after \d)/,
+    },
     {
       what: 'starts of changes',
-      pattern: /^\S.* \(local-exec\): Executing: \[/,
+      pattern:
+        /^\S.*: (?:Creating|Modifying|Destroying|Opening|Closing|Provisioning with|Still \w+|Executing)(?:: |\.\.\.| ')/,
     },
     {
       what: 'provider installs',

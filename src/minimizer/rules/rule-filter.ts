@@ -31,10 +31,17 @@ interface RuleFilterParts {
 /** Longer lines are not examined: patterns are for lines of progress. */
 const LONGEST_LINE = 2000;
 
+const made = new WeakSet<OutputFilter>();
+
+/** Returns whether {@link createRuleFilter} made the filter, which then changes no line that it gets. */
+export function isRuleFilter(filter: OutputFilter): boolean {
+  return made.has(filter);
+}
+
 /** Makes a filter that leaves out the lines that match, except for those that must stay. */
 export function createRuleFilter(parts: RuleFilterParts): OutputFilter {
   const { name, programs } = parts;
-  return {
+  const filter: OutputFilter = {
     name,
     ...(programs && { applies: (command: string) => mayRun(command, programs) }),
     *filter(lines, mustStay) {
@@ -53,6 +60,8 @@ export function createRuleFilter(parts: RuleFilterParts): OutputFilter {
       if (open !== undefined) yield open;
     },
   };
+  made.add(filter);
+  return filter;
 }
 
 /** Returns a function that names the kind of noise that a line is. */
