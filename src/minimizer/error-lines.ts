@@ -48,6 +48,18 @@ const NONE =
 /** A test that passed; its name may be about errors: `ok 3 - rejects an invalid amount`. */
 const PASSED =
   /^\s*(?:ok \d+ (?:- )?\S|--- PASS: \S|test \S.* \.\.\. ok$|[✓✔√] .*\(?\d+(?:\.\d+)? ?m?s\)?$|\S+::\S.* PASSED(?: +\[ *\d+%\])?$)/u;
+/** A package or a file that was fetched or installed; its name may be about errors: `http-errors`. */
+const FETCHED = [
+  /^npm http (?:fetch GET 2\d\d|cache) \S+ \d+ms(?: \([\w ]+\))?$/,
+  /^(?:\[INFO\] )?Download(?:ing|ed) (?:from|to) \S+: \S+(?: \([\d.]+ [kMG]?B at [\d.]+ [kMG]?B\/s\))?$/,
+  /^go: (?:downloading \S+ v\S+|found \S+ in \S+ v\S+)$/,
+  /^ *(?:Compiling|Checking|Documenting|Fresh|Downloaded|Adding) \S+ v\d\S*(?: \(\S+\))?$/,
+  /^(?:Selecting previously unselected package \S+|Preparing to unpack \S+ \.\.|(?:Unpacking|Setting up) \S+ \([^()]+\) \.\.)\.$/,
+  /^Get:\d+ \S+ .* \[[\d.,]+ [kMG]?B\]$/,
+  /^Requirement already satisfied: \S+ in \S+(?: \(from [^()]+\))? \([^()]+\)$/,
+  /^Collecting \S+(?: \(from [^()]+\))?$/,
+  /^ {2}(?:Downloading|Using cached) \S+ \([\d.]+ [kMG]?B\)$/,
+];
 const COUNTED = /[1-9]\d* (?:errors?|warnings?|failures?|failed|problems?)\b/i;
 
 /** The reason why a line is about an error. */
@@ -59,8 +71,8 @@ export interface ErrorLineReason {
 }
 
 /**
- * Returns whether a line is about an error, a warning or a failure. Counts of none, and the tests that a
- * runner marks as passed, are not.
+ * Returns whether a line is about an error, a warning or a failure. Counts of none, the tests that a
+ * runner marks as passed, and the names of packages that were fetched are not.
  */
 export function isErrorLine(line: string): boolean {
   return explainErrorLine(line) !== undefined;
@@ -107,7 +119,9 @@ function found(
 const LONGEST_PASSED = 500;
 
 function isPassed(line: string): boolean {
-  return line.length <= LONGEST_PASSED && PASSED.test(line) && !COUNTED.test(line);
+  if (line.length > LONGEST_PASSED) return false;
+  if (FETCHED.some((pattern) => pattern.test(line))) return true;
+  return PASSED.test(line) && !COUNTED.test(line);
 }
 
 /** The most lines that count as the excerpt or the stack of one error. */

@@ -71,7 +71,29 @@ describe('a line about no error', () => {
     'tests/test_error.py::test_bad_error PASSED     [ 12%]',
     '   Compiling thiserror v1.0.69',
     '[ 12%] Building C object src/a.c.o',
+    'npm http fetch GET 200 https://registry.npmjs.org/http-errors 11ms (cache miss)',
+    '[INFO] Downloading from central: https://example.com/maven-error-diagnostics-2.0.6.pom',
+    '[INFO] Downloaded from central: https://example.com/error.pom (1.7 kB at 68 kB/s)',
+    'go: downloading github.com/pkg/errors v0.9.1',
+    '   Compiling error-chain v0.12.4',
+    'Setting up libgpg-error0:amd64 (1.46-1) ...',
+    'Get:12 http://deb.debian.org/debian bookworm/main amd64 libgpg-error-dev amd64 1.46-1 [211 kB]',
+    'Collecting exceptiongroup>=1.0 (from pytest)',
+    'TASK [Start the service] ***********',
   ])('%s', (line) => expect(isErrorLine(line)).toBe(false));
+
+  test.each([
+    'npm http fetch GET 404 https://registry.npmjs.org/http-errors 11ms (cache skip)',
+    'go: downloading github.com/pkg/errors v0.9.1: unexpected EOF',
+    'Setting up libfoo (1.46-1) ... failed',
+    'Collecting flask: connection broken',
+    'make: *** [Makefile:9: a.o] Error 1',
+    '*** no rule to make it',
+    'src/stock.c: In function ‘stock_total’:',
+    'In file included from src/shop.h:3,',
+    '                 from src/main.c:1:',
+    "/usr/bin/ld: /tmp/cc1.o: in function `main':",
+  ])('but %s is one', (line) => expect(isErrorLine(line)).toBe(true));
 });
 
 const marked = (text: string): string[] => {
