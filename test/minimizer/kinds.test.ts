@@ -16,7 +16,10 @@ describe('W4: a mark of success is a passed test only under a test runner', () =
     '✔ Migrated 14 tables',
     '✓ Production: https://shop-4f2a.example.com [12s]',
     '✓ Inspect: https://example.com/shop/4f2a [1s]',
-    '  ✓ Route GET /cart 12ms',
+    '  Routes of the service',
+    '    ✓ Route GET /cart, which shows what is in the cart of the user, 12ms',
+    '    ✓ Route GET /stock, which shows what is there of each article, 12ms',
+    '    ✓ Route PUT /order, which orders what is in the cart of the user, 12ms',
     'ok 1 database reachable',
     'ok 2 cache reachable',
     'PASS https://shop-4f2a.example.com/health',
@@ -61,6 +64,20 @@ describe('W4: a mark of success is a passed test only under a test runner', () =
       expect(lines.slice(0, deployed.length)).toEqual(deployed);
     },
   );
+
+  test('indented ones at the end of an output', async () => {
+    const routes = many((index) => `    ✓ Route GET /part${index}, as it was before`);
+    const lines = ['Deploying', '', '  Routes of the service', ...routes];
+    expect(await shown(lines, 'npm run deploy')).toEqual(lines);
+  });
+
+  test('what a script of npm printed before those of node:test stays', async () => {
+    const steps = many((index) => `✔ Copied part ${index} (${index}.25ms)`);
+    const run = ['> node --test', '', ...(runs['node:test'] ?? [])];
+    const lines = await shown([...steps, ...run], 'npm run copy && npm test');
+    expect(lines.slice(0, steps.length)).toEqual(steps);
+    expect(lines.join('\n')).toContain('[… 20 lines left out: passed tests …]');
+  });
 
   test.each(Object.entries(runs))('%s, its output without a beginning', async (name, run) => {
     const lines = await shown(run.slice(name === 'jest' ? 2 : 1), 'npm test | tail -n 30');

@@ -4,6 +4,8 @@ export interface Section {
   readonly begins?: RegExp;
   /** Matches a line of the summary at the end. */
   readonly ends?: RegExp;
+  /** Matches a line that is in no such section: what is above it is not of the section below. */
+  readonly breaks?: RegExp;
   /** Whether the header alone does not tell the program: without a summary there is no section. */
   readonly mustEnd?: boolean;
 }
@@ -18,7 +20,7 @@ const LONGEST_LINE = 500;
  */
 export function markSections(
   lines: readonly string[],
-  { begins, ends, mustEnd = false }: Section,
+  { begins, ends, breaks, mustEnd = false }: Section,
 ): Uint8Array {
   const marks = new Uint8Array(lines.length);
   let last = 0;
@@ -27,6 +29,9 @@ export function markSections(
     if (line.length > LONGEST_LINE) continue;
     if (ends?.test(line) === true) {
       marks.fill(1, begin ?? last, index + 1);
+      begin = undefined;
+      last = index + 1;
+    } else if (breaks?.test(line) === true) {
       begin = undefined;
       last = index + 1;
     } else if (begin === undefined && begins?.test(line) === true) {

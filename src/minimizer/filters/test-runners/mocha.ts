@@ -2,9 +2,10 @@ import { createRuleFilter } from '../../rules/rule-filter.js';
 import { markSections, type Section } from '../../rules/section.js';
 import { passedSuites } from './passed-suites.js';
 
-/** Mocha has no header: it begins with the title of a suite, which may be any text. */
+/** Mocha has no header: it begins with the title of a suite, which may be any text, but is indented. */
 const RUN: Section = {
   begins: /^ {2}[^\s✓✔√].*$/u,
+  breaks: /^\S/,
   ends: /^ {2}\d+ passing \([\d.]+m?s\)$/,
   mustEnd: true,
 };

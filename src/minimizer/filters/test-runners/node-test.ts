@@ -2,7 +2,8 @@ import { createRuleFilter } from '../../rules/rule-filter.js';
 import { markSections, type Section } from '../../rules/section.js';
 import { passedSuites } from './passed-suites.js';
 
-const SPEC: Section = { ends: /^ℹ tests \d+$/u };
+/** What another script of npm or yarn printed before is not of these tests. */
+const SPEC: Section = { breaks: /^[>$] \S/, ends: /^ℹ tests \d+$/u };
 const TAP: Section = { begins: /^TAP version \d+$/, ends: /^(?:# (?:tests|fail) \d+|1\.\.\d+)$/ };
 /** Its times tell a test from a program that says that it is done. */
 const PASSED = /^ *✔ .* \(\d+\.\d+ms\)$/u;
