@@ -64,16 +64,7 @@ export const CANCELLED = 'Command cancelled';
 /** The notice of a command that a person ended from its console. */
 export const DISMISSED = 'The user ended it from the console.';
 
-/**
- * Says that a command's time was up.
- *
- * @param advice Advice for the model, on a line of its own.
- */
-export function timeoutNotice(seconds: number, advice: string): string {
-  return `${timedOut(seconds)}\n${advice}`;
-}
-
-/** The same without advice. */
+/** Says that a command's time was up. */
 export function timedOut(seconds: number): string {
   return `Command timed out after ${formatSeconds(seconds)}`;
 }
@@ -223,7 +214,11 @@ function killCommand(targets: readonly number[]): string {
 }
 
 /** Describes a process in one line: `4711 (node server.js) on port 3000`. */
-function describeProcess({ pid, command, ports = [] }: LeftProcess): string {
+export function describeProcess({
+  pid,
+  command,
+  ports = [],
+}: Pick<LeftProcess, 'pid' | 'command' | 'ports'>): string {
   const line = visibleText(command.replace(/\s+/g, ' ').trim());
   const shown = firstBytes(line, SHOWN_COMMAND_BYTES);
   return `${pid} (${shown === line ? line : `${shown}…`})${describePorts(ports)}`;

@@ -158,6 +158,8 @@ export interface EngineOutcome {
   readonly share: number;
   /** Each protection of its sandbox and its means, as `write=namespace tmp=none socket=40`. */
   readonly sandbox: string | undefined;
+  /** What it was seen to do when its time was over, as `lock pid=7 command=npm%20ci path=/tmp/x`. */
+  readonly reason?: string | undefined;
   /** Facts that only the machine of the command could tell; absent: it is this one, which was not asked. */
   readonly checked?: Pick<BaseResult, 'outOfMemory' | 'sandbox' | 'spill' | 'limits'>;
 }
@@ -182,6 +184,8 @@ export type Typing = 'lines' | 'hidden' | 'keys';
 export interface CommandHandle {
   /** Ends it: SIGTERM, grace period, SIGKILL. `graceMs` replaces its own grace period. */
   cancel(graceMs?: number): void;
+  /** Ends it as its own time limit does, if it runs. */
+  expire(): void;
   /** Notes that the listener can take another delivery. */
   resume(): void;
   /** Notes that the listener has left, so that the command no longer waits for it. */

@@ -1,5 +1,6 @@
 import type { EngineName } from './choice.js';
 import type { Denial, SandboxReport } from './sandbox-report.js';
+import type { TimeoutReason } from './timeout-reason.js';
 
 /** How the process itself ended, whatever caused it. */
 export type Ending =
@@ -32,6 +33,8 @@ export type Outcome =
       readonly forced: boolean;
       /** How its process ended. */
       readonly ending: Ending;
+      /** What kept it from ending in time; absent: nothing was seen that tells. */
+      readonly reason?: TimeoutReason;
     }
   /** The command was cancelled. */
   | {

@@ -47,6 +47,10 @@ export class EngineProcess implements CommandHandle {
     channel().native.cancel(this.#id, graceMs);
   }
 
+  expire(): void {
+    channel().native.expire(this.#id);
+  }
+
   resume(): void {
     channel().native.resume(this.#id);
   }

@@ -13,6 +13,7 @@ import type {
 } from './outcome.js';
 import type { Denial, SandboxReport } from './sandbox-report.js';
 import { errorCode } from './system-error.js';
+import { toTimeoutReason } from './timeout-reason.js';
 
 /** The parts of the request that a result depends on. */
 export interface Requested {
@@ -108,7 +109,7 @@ function mergedResult(end: EngineOutcome, asked: Requested, by: Canceller): Merg
   return {
     command: asked.command,
     pid: end.pid,
-    outcome: toOutcome(end, asked.timeoutMs, by),
+    outcome: toOutcome(end, asked.timeoutMs, by, asked.command),
     durationMs: end.durationMs,
     engine: end.engine,
     cpu: { userMs: end.userMs, systemMs: end.systemMs },
@@ -122,7 +123,7 @@ function separateResult(end: EngineOutcome, asked: Requested, by: Canceller): Se
   return {
     command: asked.command,
     pid: end.pid,
-    outcome: toOutcome(end, asked.timeoutMs, by),
+    outcome: toOutcome(end, asked.timeoutMs, by, asked.command),
     durationMs: end.durationMs,
     engine: end.engine,
     cpu: { userMs: end.userMs, systemMs: end.systemMs },
@@ -158,14 +159,17 @@ const NO_OUTPUT: Capture = {
 
 /** Returns how a command ended, and why. */
 export function toOutcome(
-  end: Pick<EngineOutcome, 'status' | 'cause' | 'forced'>,
+  end: Pick<EngineOutcome, 'status' | 'cause' | 'forced' | 'reason'>,
   timeoutMs: number | undefined,
   by: Canceller,
+  command: string,
 ): Outcome {
   const ending = toEnding(end);
   if (end.cause === 'itself') return ending;
   if (end.cause === 'cancelled') return { kind: 'cancelled', by, forced: end.forced, ending };
-  return { kind: 'timedOut', timeoutMs: timeoutMs ?? 0, forced: end.forced, ending };
+  const reason = end.reason ? toTimeoutReason(end.reason, command) : undefined;
+  const known = { timeoutMs: timeoutMs ?? 0, forced: end.forced, ending };
+  return { kind: 'timedOut', ...known, ...(reason && { reason }) };
 }
 
 function toEnding({

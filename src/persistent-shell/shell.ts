@@ -241,7 +241,8 @@ export class PersistentShell {
     let reason: ShellStop | undefined;
     const stop = (why: ShellStop): void => {
       reason ??= why;
-      this.#process.handle.cancel();
+      if (why === 'timedOut') this.#process.handle.expire();
+      else this.#process.handle.cancel();
     };
     const offTimer = startTimer(timeoutMs, () => stop('timedOut'), 'keepsAlive');
     const offAbort = signal && onAbort(signal, () => stop('cancelled'));

@@ -63,7 +63,7 @@ test('B4: a command that ignores SIGTERM is killed after its grace period, and t
 
 test('B4: a stopped command acts on SIGTERM', async () => {
   const result = await run('kill -STOP $$; echo not reached', { timeoutMs: 1000 });
-  expect(result.outcome).toEqual(timedOut({ forced: false, ending: byTerm }));
+  expect(result.outcome).toMatchObject(timedOut({ forced: false, ending: byTerm }));
 });
 
 test('B5: a command that cleans up on SIGTERM has timed out, with its last output', async () => {

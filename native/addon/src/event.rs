@@ -170,12 +170,18 @@ fn ran(record: &mut JsRecord, figures: &mut Figures, id: f64, outcome: Outcome) 
     // text could not be passed back as a command's directory, so it counts as unknown.
     match outcome.directory.as_deref().and_then(Path::to_str) {
         Some(directory) => record.push(directory)?,
-        None if outcome.sandbox.is_some() => record.push(Null)?,
+        None if outcome.sandbox.is_some() || outcome.reason.is_some() => record.push(Null)?,
         None => {}
     }
     // Only a sandboxed command has this element.
     match outcome.sandbox {
-        Some(report) => record.push(report),
+        Some(report) => record.push(report)?,
+        None if outcome.reason.is_some() => record.push(Null)?,
+        None => {}
+    }
+    // Only a command that has timed out, and was seen to do something that tells why, has this one.
+    match outcome.reason {
+        Some(reason) => record.push(reason),
         None => Ok(()),
     }
 }

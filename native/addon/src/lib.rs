@@ -180,6 +180,12 @@ impl Channel {
         }
     }
 
+    /// Ends a command that runs as its own time limit does.
+    #[napi]
+    pub fn expire(&self, id: f64) {
+        self.engine.expire(self.engine_id(id));
+    }
+
     /// Notes that the listener can take more output.
     #[napi]
     pub fn resume(&self, id: f64) {

@@ -219,10 +219,11 @@ impl RunningCommand<'_> {
         if let (Some(nice_retry), Some(leader)) = (nice_retry, self.leader) {
             (self.start.share, self.nice_retry) = nice_retry.again(leader, now);
         }
-        let effort = match &mut self.ending {
-            Some(ending) => ending.act(&self.members, self.leader, now),
-            None => Effort::Continues,
-        };
+        let ending = self.ending.as_mut();
+        let (effort, reason) = ending.map_or((Effort::Continues, None), |ending| {
+            (ending.act(&self.members, self.leader, now), ending.take_reason())
+        });
+        reason.into_iter().for_each(|reason| self.answer(&Answer::Reason(reason)));
         if effort == Effort::GivenUp {
             let left = members_now(&self.members, &launch_lines(&self.images));
             members_in_parts(&left).iter().for_each(|part| self.answer(part));
@@ -267,6 +268,12 @@ impl RunningCommand<'_> {
                 self.answer(&Answer::Signalled(sent));
             }
             Order::End(grace) => self.end(Duration::from_millis(grace), now),
+            Order::EndLate(grace) => {
+                let grace = Duration::from_millis(grace);
+                let late = || Ending::of_late(grace, launch_lines(&self.images), now);
+                self.ending.get_or_insert_with(late);
+                self.end(grace, now);
+            }
             Order::Who => self.member_query = Some(MemberQuery::new(now)),
         }
     }

@@ -162,7 +162,7 @@ fn is_unwanted(channel: BorrowedFd) -> bool {
     let mut buffer = [0; 64];
     let taken = take(channel, &mut buffer).ok();
     let order = taken.and_then(|length| buffer.get(..length)).and_then(Order::decode);
-    taken == Some(0) || matches!(order, Some(Order::End(_)))
+    taken == Some(0) || matches!(order, Some(Order::End(_) | Order::EndLate(_)))
 }
 
 #[cfg(test)]

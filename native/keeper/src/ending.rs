@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::members::{LiveMember, MemberName, Members, kill};
 use crate::proc;
+use crate::sight::reason::{self, Scene};
 use readers::{ReaderStep, Readers};
 
 /// The ending of a command.
@@ -25,6 +26,10 @@ pub struct Ending {
     killed_one: bool,
     /// Members that are spared at first.
     readers: Readers,
+    /// The arguments of the launched shells, if a look for the reason is still to be made.
+    to_look: Option<Vec<Vec<u8>>>,
+    /// What the members were seen to do, until it is told.
+    reason: Option<String>,
     /// Members that have been sent SIGTERM individually.
     terminated: HashSet<MemberName>,
     /// The leader's process group, which was sent SIGTERM as a whole.
@@ -69,6 +74,8 @@ impl Ending {
             forced: grace.is_zero().then_some(now),
             killed_one: false,
             readers: Readers::default(),
+            to_look: None,
+            reason: None,
             terminated: HashSet::new(),
             group: None,
             parted: None,
@@ -79,6 +86,17 @@ impl Ending {
             next: now,
             interval: FIRST,
         }
+    }
+
+    /// The same for a command whose time is over: looks at what its members do, before they are ended.
+    /// `launch_lines`: the arguments of the shells that were launched.
+    pub fn of_late(grace: Duration, launch_lines: Vec<Vec<u8>>, now: Instant) -> Self {
+        Ending { to_look: Some(launch_lines), ..Ending::new(grace, now) }
+    }
+
+    /// Returns what the members were seen to do, once, as [`reason::reason`] words it.
+    pub fn take_reason(&mut self) -> Option<String> {
+        self.reason.take()
     }
 
     /// Sets another grace from now on, unless the grace is over.
@@ -123,9 +141,10 @@ impl Ending {
             self.forced = Some(now);
             self.interval = FIRST;
         }
+        let seen = self.look(members, leader);
         match self.forced {
             None => {
-                self.send_sigterm(members, leader);
+                self.send_sigterm(members, leader, seen);
                 self.end_readers(members, now);
             }
             Some(since) if now.duration_since(since) >= UNKILLABLE => return Effort::GivenUp,
@@ -136,16 +155,33 @@ impl Ending {
         Effort::Continues
     }
 
+    /// Looks for the reason why the command has not ended, if that is still to be done. Returns all members
+    /// that were seen.
+    fn look(&mut self, members: &Members, leader: Option<i32>) -> Option<Vec<LiveMember>> {
+        let launch_lines = self.to_look.take()?;
+        let all = members.all();
+        let readers = Readers::find(&all, self.grace, self.grace_over);
+        let is_reader = |member: &LiveMember| readers.contains(&member.name());
+        let scene = Scene { all: &all, leader, launch_lines: &launch_lines, is_reader: &is_reader };
+        self.reason = reason::reason(&scene);
+        Some(all)
+    }
+
     /// Sends SIGTERM to each member once: many programs take a second one for another request. A signal
     /// to a group misses a process that leaves it between the scan and the signal, and a scan misses a
     /// process that is just being handed up because its parent dies: so there are several scans. A
     /// process that is started later is part of a member's cleanup, and is spared.
-    fn send_sigterm(&mut self, members: &Members, leader: Option<i32>) {
+    fn send_sigterm(
+        &mut self,
+        members: &Members,
+        leader: Option<i32>,
+        seen: Option<Vec<LiveMember>>,
+    ) {
         self.scans += 1;
         if self.scans > MOST_SCANS {
             return;
         }
-        let all = members.all();
+        let all = seen.unwrap_or_else(|| members.all());
         if self.scans == 1 {
             self.first_scan = proc::ticks();
             self.readers = Readers::find(&all, self.grace, self.grace_over);

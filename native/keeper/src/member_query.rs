@@ -90,6 +90,11 @@ pub fn members_now(members: &Members, launch_lines: &[Vec<u8>]) -> Vec<Member> {
     all.iter().zip(&seen).map(|both| describe(both, launch_lines)).collect()
 }
 
+/// Describes a member.
+pub fn described(member: &LiveMember, launch_lines: &[Vec<u8>]) -> Member {
+    describe((member, &see(member)), launch_lines)
+}
+
 fn see_all(members: &Members) -> (Vec<LiveMember>, Vec<Seen>) {
     let mut all = members.all();
     all.sort_by_key(|member| member.pid);
@@ -108,15 +113,20 @@ fn describe((member, seen): (&LiveMember, &Seen), launch_lines: &[Vec<u8>]) -> M
     Member { pid, group, command }
 }
 
-/// Returns the arguments separated by blanks, or the name in brackets, as `ps` shows it.
 fn named(member: &LiveMember, seen: &Seen) -> Option<Vec<u8>> {
     if member.started == 0 {
         return None;
     }
-    let words = seen.arguments.split(|byte| *byte == 0).filter(|word| !word.is_empty());
+    line_of(member.pid, &seen.arguments)
+}
+
+/// Returns the arguments of a process separated by blanks, or the name in brackets, as `ps` shows it. None:
+/// not shown.
+pub fn line_of(pid: i32, arguments: &[u8]) -> Option<Vec<u8>> {
+    let words = arguments.split(|byte| *byte == 0).filter(|word| !word.is_empty());
     let mut line = words.collect::<Vec<_>>().join(&b' ');
     if line.is_empty() {
-        let name = proc::name(member.pid)?;
+        let name = proc::name(pid)?;
         return Some([b"[", &name[..], b"]"].concat());
     }
     line.truncate(LONGEST_NAME * 4);

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// A process at one moment. `(pid, started)` identifies it for ever; the pid alone may be reused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,14 +37,18 @@ impl Stat {
     }
 }
 
+/// Returns how many units of [`Stat::started`] a second has.
+pub fn ticks_a_second() -> u64 {
+    // SAFETY: takes a number.
+    unsafe { libc::sysconf(libc::_SC_CLK_TCK) as u64 }
+}
+
 /// Returns the time in the unit of [`Stat::started`].
 pub fn ticks() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: fills the structure; the other takes a number.
-    let a_second = unsafe {
-        libc::clock_gettime(libc::CLOCK_BOOTTIME, &mut time);
-        libc::sysconf(libc::_SC_CLK_TCK) as u64
-    };
+    // SAFETY: fills the structure.
+    unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &mut time) };
+    let a_second = ticks_a_second();
     time.tv_sec as u64 * a_second + time.tv_nsec as u64 * a_second / 1_000_000_000
 }
 
@@ -64,10 +69,37 @@ pub fn pid_limit() -> i32 {
 
 /// Returns a process. None: it is gone or not shown.
 pub fn stat(pid: i32) -> Option<Stat> {
-    // The kernel returns the whole line at once, which is some 300 bytes long.
-    let mut line = [0; 2048];
-    let length = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
+    let mut line = [0; LONGEST_STAT];
+    let length = read_stat(pid, &mut line)?;
     parse_stat(pid, line.get(..length)?)
+}
+
+/// Returns the time that a process has used of processors, in ticks, and its state.
+pub fn used_ticks(pid: i32) -> Option<(u64, u8)> {
+    let mut line = [0; LONGEST_STAT];
+    let length = read_stat(pid, &mut line)?;
+    let line = line.get(..length)?;
+    let name_end = line.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(line.get(name_end + 1..)?).ok()?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = *fields.next()?.as_bytes().first()?;
+    // Field 14 is the time in user code, and field 15 that in the kernel.
+    let (user, system): (u64, u64) = (fields.nth(10)?.parse().ok()?, fields.next()?.parse().ok()?);
+    Some((user + system, state))
+}
+
+/// Returns how long the first thread of a process has waited for a processor; zero: not shown.
+pub fn queued(pid: i32) -> Duration {
+    let told = fs::read_to_string(format!("/proc/{pid}/schedstat")).unwrap_or_default();
+    let waited = told.split_ascii_whitespace().nth(1).and_then(|word| word.parse().ok());
+    Duration::from_nanos(waited.unwrap_or(0))
+}
+
+/// The kernel returns the whole line at once, which is some 300 bytes long.
+const LONGEST_STAT: usize = 2048;
+
+fn read_stat(pid: i32, line: &mut [u8]) -> Option<usize> {
+    File::open(format!("/proc/{pid}/stat")).ok()?.read(line).ok()
 }
 
 /// Returns the parent in a line of `/proc/PID/stat`.

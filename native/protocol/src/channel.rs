@@ -8,6 +8,7 @@
 use forkline_launch::Step;
 
 use crate::fields::{Reader, Writer};
+use crate::member::Member;
 
 /// A message from host to cradle. End of file means that the host is gone, and the command is to be
 /// ended. Messages that arrive after the command's end are ignored.
@@ -17,6 +18,9 @@ pub enum Order {
     Signal(i32),
     /// End all members: SIGTERM, this many milliseconds, SIGKILL. Answered by [`Answer::Over`].
     End(u64),
+    /// The same for a command whose time is over: before, the cradle looks at what its members do. Answered
+    /// by [`Answer::Reason`] too, if anything was seen.
+    EndLate(u64),
     /// List the members. Answered by [`Answer::Left`], or [`Answer::Empty`].
     Who,
 }
@@ -60,6 +64,9 @@ pub enum Answer {
         /// Whether more members follow in the next message.
         more: bool,
     },
+    /// What the members were seen to do when the time was over, in words: see `sight/reason.rs` of the
+    /// keeper.
+    Reason(String),
     /// An ordered end is over.
     Over {
         /// Whether SIGKILL was needed.
@@ -116,18 +123,6 @@ pub enum Status {
     Unknown,
 }
 
-/// A member that is left.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member {
-    /// The process id.
-    pub pid: i32,
-    /// The process group; 0: not known.
-    pub group: i32,
-    /// The command line. None: the process is still the command's shell, or a fork of it, or can't be
-    /// seen.
-    pub command: Option<Vec<u8>>,
-}
-
 impl Order {
     /// Encodes the order as a message.
     pub fn encode(self) -> Vec<u8> {
@@ -135,6 +130,7 @@ impl Order {
             Order::Signal(signal) => (1, signal as u64),
             Order::End(grace) => (2, grace),
             Order::Who => (3, 0),
+            Order::EndLate(grace) => (4, grace),
         };
         Writer::default().number(kind).number(number).finish()
     }
@@ -146,6 +142,7 @@ impl Order {
             (1, signal) => Some(Order::Signal(i32::try_from(signal).ok()?)),
             (2, grace) => Some(Order::End(grace)),
             (3, _) => Some(Order::Who),
+            (4, grace) => Some(Order::EndLate(grace)),
             _ => None,
         }
     }
@@ -165,6 +162,7 @@ impl Answer {
                 fields.number(10).number(*errno as u64).bytes(why.as_bytes())
             }
             Answer::Stands(enforced) => fields.number(9).bytes(enforced.as_bytes()),
+            Answer::Reason(reason) => fields.number(11).bytes(reason.as_bytes()),
             Answer::Exit(exit) => exit.encode(&mut fields),
             Answer::Empty => fields.number(5),
             Answer::Signalled(sent) => fields.number(6).number((*sent).into()),
@@ -201,6 +199,7 @@ impl Answer {
                 let more = fields.number()? != 0;
                 Answer::Left { members: Member::decode_all(fields)?, more }
             }
+            11 => Answer::Reason(String::from_utf8_lossy(fields.bytes()?).into_owned()),
             9 => Answer::Stands(String::from_utf8_lossy(fields.bytes()?).into_owned()),
             8 => Answer::Over { forced: fields.number()? != 0, cleared: fields.number()? != 0 },
             _ => return None,
@@ -254,30 +253,6 @@ impl Status {
             1 => Status::Signaled(value),
             _ => Status::Unknown,
         })
-    }
-}
-
-impl Member {
-    pub(crate) fn encode(&self, fields: &mut Writer) {
-        fields.number(self.pid as u64).number(self.group as u64);
-        fields.number(self.command.is_some().into());
-        fields.bytes(self.command.as_deref().unwrap_or_default());
-    }
-
-    pub(crate) fn decode(fields: &mut Reader) -> Option<Member> {
-        let (pid, group) = (fields.small()?, fields.small()?);
-        let is_known = fields.number()? != 0;
-        let command = fields.bytes()?.to_vec();
-        Some(Member { pid, group, command: is_known.then_some(command) })
-    }
-
-    /// Decodes members until no field is left.
-    pub(crate) fn decode_all(fields: &mut Reader) -> Option<Vec<Member>> {
-        let mut members = Vec::new();
-        while !fields.is_empty() {
-            members.push(Member::decode(fields)?);
-        }
-        Some(members)
     }
 }
 

@@ -8,14 +8,16 @@ mod channel;
 mod detached;
 mod fields;
 mod lifeline;
+mod member;
 mod memory;
 mod request;
 mod socket;
 pub mod task;
 
-pub use channel::{Answer, Exit, Member, Order, Start, Status, members_in_parts};
+pub use channel::{Answer, Exit, Order, Start, Status, members_in_parts};
 pub use detached::{Detached, decode_report, encode_report};
 pub use lifeline::{Call, News};
+pub use member::Member;
 pub use memory::{memory_file, memory_program};
 pub use request::{Descriptors, Request};
 pub use socket::{Received, pair, receive, receive_now, send, stream_pair, take};

@@ -12,8 +12,8 @@ mod tests;
 pub use state::{EndCause, ProcessIdentity, Stage, TaskEnd, TaskState, VERSION};
 pub use terminal::{Stretch, TerminalSize, TerminalView};
 
-use crate::channel::Member;
 use crate::fields::{Reader, Writer};
+use crate::member::Member;
 
 /// The most bytes of one [`TaskCall::Write`].
 pub const LONGEST_WRITE: usize = 64 * 1024;

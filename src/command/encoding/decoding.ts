@@ -84,6 +84,10 @@ class DecodedProcess implements CommandHandle, CommandEvents {
     this.#events.ended({ ...end, captures: this.#kept() });
   }
 
+  expire(): void {
+    this.#inner.expire();
+  }
+
   resume(): void {
     this.#wants = true;
     // The listener is not called within its own call of resume(): the engine does not do that either.

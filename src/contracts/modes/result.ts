@@ -1,8 +1,10 @@
 import type { BackgroundProcess, MergedResult, Outcome } from '../../engine/outcome.js';
+import type { TimeoutReason } from '../../engine/timeout-reason.js';
 import { isEventful, type Receipt } from '../../receipt/receipt.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
 import { afterWarning, formatSeconds, noticesOf, outputText, stopCommand } from '../notices.js';
+import { adviceOf } from '../timeout-notice.js';
 import type { Mode, ModesSettings } from './options.js';
 import type { SnippedOutput } from './output.js';
 
@@ -70,7 +72,7 @@ export function foregroundResult(
     outcome.kind === 'timedOut'
       ? under(
           `[command timed out after ${timeoutSeconds}s]`,
-          `${ended(shown)}${advice(mode, settings)}`,
+          `${ended(shown)}${advice(outcome.reason, mode, settings)}`,
         )
       : `[command failed: exit code ${describeFailure(outcome)}]\n${shown}`;
   const content = [{ type: 'text' as const, text: warned(receipt, text) }];
@@ -121,9 +123,14 @@ function under(title: string, output: string): string {
   return output === '' ? title : `${title}\n${output}`;
 }
 
-function advice(mode: ForegroundDetails['mode'], { timeouts }: ModesSettings): string {
+function advice(
+  reason: TimeoutReason | undefined,
+  mode: ForegroundDetails['mode'],
+  { timeouts }: ModesSettings,
+): string {
   const slow = `mode="slow" (${formatSeconds(timeouts.slow)}), or `;
-  return `[for more time: ${mode === 'slow' ? '' : slow}mode="background"]`;
+  const more = `for more time: ${mode === 'slow' ? '' : slow}mode="background"`;
+  return `[${adviceOf(reason, { more, background: 'with mode="background"' }).join(' ')}]`;
 }
 
 /** Puts notices below the output, on lines of their own. */

@@ -5,14 +5,8 @@ import { firstBytes } from '../../support/text.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
 import { readableOutput } from '../lossy.js';
-import {
-  CANCELLED,
-  NO_STATUS,
-  noticesOf,
-  signalNotice,
-  timeoutNotice,
-  warningOf,
-} from '../notices.js';
+import { CANCELLED, NO_STATUS, noticesOf, signalNotice, warningOf } from '../notices.js';
+import { BY_THE_SHELL, timeoutNotice } from '../timeout-notice.js';
 import type { Diagnosis } from './diagnosis.js';
 import type { PlainSettings } from './options.js';
 import type { PlainOutput, PlainSuccess } from './schema.js';
@@ -64,8 +58,10 @@ export interface PlainDetails {
   readonly receipt?: Receipt;
 }
 
-const TIMEOUT_ADVICE =
-  'For more time, start it with `&` and its output in a file, and read the file later.';
+const MORE_TIME = {
+  more: 'For more time, start it with `&` and its output in a file, and read the file later.',
+  background: BY_THE_SHELL,
+};
 const SUFFIX = '... (truncated)';
 
 /**
@@ -165,7 +161,7 @@ function unfinished(
 ): ToolResult<PlainDetails> {
   switch (outcome.kind) {
     case 'timedOut': {
-      const error = timeoutNotice(details.timeoutSeconds, TIMEOUT_ADVICE);
+      const error = timeoutNotice(details.timeoutSeconds, outcome.reason, MORE_TIME);
       return answer({ error, ...output }, { ...details, failure: 'timedOut' });
     }
     case 'signaled': {

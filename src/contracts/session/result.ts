@@ -18,9 +18,9 @@ import {
   noticesOf,
   outputText,
   signalNotice,
-  timeoutNotice,
   warningOf,
 } from '../notices.js';
+import { timeoutNotice } from '../timeout-notice.js';
 import type { SessionSettings } from './options.js';
 import { NOTHING_SHOWN, type ShownStream, showStream } from './output.js';
 
@@ -237,7 +237,12 @@ function endingText(outcome: Outcome): string {
     case 'signaled':
       return signalNotice(outcome.signal);
     case 'timedOut':
-      return timeoutNotice(outcome.timeoutMs / 1000, timeoutAdvice(outcome.forced));
+      return timeoutNotice(
+        outcome.timeoutMs / 1000,
+        outcome.reason,
+        MORE_TIME,
+        `It was killed${outcome.forced ? ', with SIGKILL since it did not end by SIGTERM' : ''}.`,
+      );
     case 'cancelled':
       return CANCELLED;
     case 'unknown':
@@ -245,13 +250,10 @@ function endingText(outcome: Outcome): string {
   }
 }
 
-function timeoutAdvice(forced: boolean): string {
-  const how = forced ? ', with SIGKILL since it did not end by SIGTERM' : '';
-  return (
-    `It was killed${how}. For more time, pass a larger \`timeout\`, or ` +
-    '`run_in_background: true` without one.'
-  );
-}
+const MORE_TIME = {
+  more: 'For more time, pass a larger `timeout`, or `run_in_background: true` without one.',
+  background: 'with `run_in_background: true`',
+};
 
 export function structuredStreams({ stdout, stderr }: ShownStreams) {
   return {

@@ -141,6 +141,7 @@ export function decodeRan(record: RanRecord, figures: Float64Array): EngineEnd &
     directory: (record[5 + 2 * figure(8)] as RanText) ?? undefined,
     share: figure(9),
     sandbox: (record[6 + 2 * figure(8)] as RanText) ?? undefined,
+    reason: (record[7 + 2 * figure(8)] as RanText) ?? undefined,
   };
 }
 

@@ -67,6 +67,7 @@ export interface NativeChannel {
   namedPipe(path: string, staysOpen: boolean): NativePipe | number;
   forget(id: number): void;
   cancel(id: number, graceMs?: number): void;
+  expire(id: number): void;
   resume(id: number): void;
   detach(id: number): void;
   write(id: number, request: number, bytes: Uint8Array): void;

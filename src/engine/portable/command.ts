@@ -111,6 +111,10 @@ export class PortableCommand implements CommandHandle {
     else if (this.#phase === 'over') void this.#leftover?.end(this.#graceMs);
   }
 
+  expire(): void {
+    this.#terminate('timedOut');
+  }
+
   #terminate(cause: EngineOutcome['cause']): void {
     if (this.#phase !== 'running' || this.#group === undefined) return;
     this.#phase = 'ending';

@@ -107,6 +107,11 @@ class FarProcess implements CommandHandle {
     this.#call?.cancel(graceMs === undefined ? {} : { graceMs });
   }
 
+  /** The far side keeps the time itself. */
+  expire(): void {
+    this.cancel();
+  }
+
   resume(): void {
     this.#isReady = true;
     this.#call?.consumed(this.#delivered);

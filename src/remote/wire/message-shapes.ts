@@ -73,6 +73,7 @@ export const SHAPES: Shapes = {
     'directory?': 'text',
     share: 'whole',
     'sandbox?': 'text',
+    'reason?': 'text',
     'checked?': 'Checked',
   }),
   Checked: fieldsOf<Checked>({

@@ -34,7 +34,7 @@ export async function endReceipt(
   const result: ReceiptSource = {
     command: order.command,
     pid: state.leader.pid,
-    outcome: toOutcome(end, order.timeoutMs, 'kill'),
+    outcome: toOutcome(end, order.timeoutMs, 'kill', order.command),
     durationMs: end.durationMs,
     cpu: { userMs, systemMs },
     peakMemory: { kind: 'measured', bytes: peakBytes },

@@ -27,6 +27,8 @@ pub struct Outcome {
     pub pid: i32,
     /// The reason why it ended.
     pub cause: Cause,
+    /// What it was seen to do when its time was over, as in `terminal pid=7 command=vi`.
+    pub reason: Option<String>,
     /// The exit status.
     pub status: Status,
     /// Whether SIGKILL was needed.

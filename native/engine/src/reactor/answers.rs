@@ -72,6 +72,7 @@ impl Reactor {
             Answer::Unfit { errno, why } => self.handle_unfit_cradle(id, errno, 0, &why),
             // This answer is for keepers of detached commands.
             Answer::Stands(_) => {}
+            Answer::Reason(reason) => command.reason = Some(reason),
             Answer::Exit(told) => self.exited(id, told),
             Answer::Empty => self.all_members_gone(id, false),
             Answer::Signalled(sent) => {

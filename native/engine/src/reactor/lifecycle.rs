@@ -42,7 +42,11 @@ impl Reactor {
     fn terminate(&mut self, id: u64, cause: Cause) {
         let Some(command) = self.commands.get_mut(&id) else { return };
         (command.phase, command.silence) = (Phase::Ending(cause, None), Silence::default());
-        command.tell(Order::End(milliseconds(command.grace)));
+        let grace = milliseconds(command.grace);
+        command.tell(match cause {
+            Cause::TimedOut => Order::EndLate(grace),
+            Cause::Itself | Cause::Cancelled => Order::End(grace),
+        });
         self.timers.cancel(id, Alarm::Deadline);
         self.expect_answer(id);
     }
@@ -210,6 +214,7 @@ impl Reactor {
         let outcome = Outcome {
             pid: command.pid,
             cause: exit.cause,
+            reason: command.reason,
             status: exit.status,
             forced: exit.forced,
             wall: exit.wall,

@@ -59,6 +59,8 @@ pub enum Message {
     Signal(u64, Signal, Box<dyn FnOnce(bool) + Send>),
     /// End the command, with this grace in place of its own.
     Cancel(u64, Option<Duration>),
+    /// The time of the command is over, whatever its own limit is.
+    Expire(u64),
     /// Answer with the output of the command so far.
     Snapshot(u64, Box<dyn FnOnce(Snapshot) + Send>),
     /// Answer with the members of the command that run.

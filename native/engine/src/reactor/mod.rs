@@ -203,6 +203,7 @@ impl Reactor {
             Message::Typing(id, answer) => answer(self.typing(id)),
             Message::Signal(id, signal, sent) => self.signal(id, signal, sent),
             Message::Cancel(id, grace) => self.cancel(id, grace),
+            Message::Expire(id) => self.deadline(id),
             Message::Snapshot(id, answer) => answer(self.snapshot(id)),
             Message::Members(id, asked) => self.members(id, asked),
             Message::Sandbox(id, answer) => answer(self.sandbox_report(id)),

@@ -121,6 +121,11 @@ impl Engine {
         self.reactor.send(Message::Cancel(handle.id, grace));
     }
 
+    /// Ends a command that runs as its own time limit does.
+    pub fn expire(&self, id: u64) {
+        self.reactor.send(Message::Expire(id));
+    }
+
     /// Writes to a command's standard input.
     pub fn write(&self, id: u64, bytes: Vec<u8>, written: OnWritten) {
         self.reactor.send(Message::Write(id, bytes, written));

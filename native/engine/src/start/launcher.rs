@@ -219,6 +219,7 @@ impl Launcher {
             input: input.map(|writer| Input::new(writer, &command.stdin)),
             follow: command.follow,
             directory: None,
+            reason: None,
             priority_errno: 0,
             terminal: plumbing.kept,
             signals: Default::default(),

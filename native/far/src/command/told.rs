@@ -53,6 +53,8 @@ pub struct Ran {
     spill: Option<Spilled>,
     #[serde(skip_serializing_if = "Option::is_none")]
     directory: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
     share: i32,
     checked: Checked,
 }
@@ -163,6 +165,7 @@ impl CommandEnd {
             spill: outcome.spill.map(Spilled::from),
             // A path that is not UTF-8 could not be given back as a command's directory.
             directory: outcome.directory.and_then(|path| path.into_os_string().into_string().ok()),
+            reason: outcome.reason,
             share: outcome.priority_errno,
             checked,
         }))

@@ -36,6 +36,12 @@ pub trait Crew {
     /// Ends all members. If an end is under way, it gets this grace.
     fn end(&mut self, grace: Duration, now: Instant);
 
+    /// The same for a command whose time is over; before, looks at what its members do.
+    fn end_late(&mut self, grace: Duration, now: Instant);
+
+    /// Returns what they were seen to do then, once.
+    fn take_reason(&mut self) -> Option<String>;
+
     /// Returns whether SIGKILL was needed for that.
     fn is_forced(&self) -> bool;
 

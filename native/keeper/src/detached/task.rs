@@ -54,6 +54,8 @@ pub struct Task {
     is_ending: bool,
     /// Whether the time limit was over while the leader ran.
     is_late: bool,
+    /// What the members were seen to do at the time limit; empty: nothing.
+    reason: String,
 }
 
 /// Whether members of a command are left.
@@ -87,6 +89,7 @@ impl Task {
             cause: EndCause::Itself,
             is_ending: false,
             is_late: false,
+            reason: String::new(),
         }
     }
 
@@ -120,7 +123,11 @@ impl Task {
     }
 
     fn poll_crew(&mut self) -> CrewState {
-        for event in self.crew.act(Instant::now()) {
+        let events = self.crew.act(Instant::now());
+        if let Some(reason) = self.crew.take_reason() {
+            self.reason = reason;
+        }
+        for event in events {
             match event {
                 Event::Ended(ended) => self.end = Some(end_of(&ended, self.started)),
                 Event::Seen(seen) => self.members_seen(seen),
@@ -148,7 +155,10 @@ impl Task {
             self.cause = cause;
             self.hang_up();
         }
-        self.crew.end(grace, Instant::now());
+        match cause {
+            EndCause::TimedOut => self.crew.end_late(grace, Instant::now()),
+            EndCause::Itself | EndCause::Ended => self.crew.end(grace, Instant::now()),
+        }
     }
 
     fn crew_given_up(&mut self) {
@@ -201,8 +211,8 @@ impl Task {
         let Report { text: sandbox, more: more_denied, is_unheard: unheard, is_alone: alone } =
             self.crew.sandbox();
         let end = self.end.clone().unwrap_or_default();
-        let (cause, share) = (self.cause, self.crew.share());
-        TaskEnd { output, cut, cause, sandbox, more_denied, unheard, alone, share, ..end }
+        let (cause, share, reason) = (self.cause, self.crew.share(), self.reason.clone());
+        TaskEnd { reason, output, cut, cause, sandbox, more_denied, unheard, alone, share, ..end }
     }
 
     fn write_line(&mut self) {

@@ -3,3 +3,9 @@
 
 pub mod calls;
 pub mod descriptors;
+mod endless;
+mod listening;
+mod locks;
+mod memory;
+pub mod reason;
+mod waits;

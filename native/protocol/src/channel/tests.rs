@@ -23,6 +23,7 @@ fn answers_and_orders_arrive_as_they_were_sent() {
         Answer::Exit(exit),
         Answer::Exit(Exit::default()),
         Answer::Empty,
+        Answer::Reason("stopped pid=7".to_owned()),
         Answer::Signalled(true),
         Answer::Left { members: vec![known, unknown], more: true },
         Answer::Over { forced: true, cleared: false },
@@ -30,7 +31,7 @@ fn answers_and_orders_arrive_as_they_were_sent() {
     for answer in answers {
         assert_eq!(Answer::decode(&answer.encode()), Some(answer));
     }
-    for order in [Order::Signal(15), Order::End(u64::MAX), Order::Who] {
+    for order in [Order::Signal(15), Order::End(u64::MAX), Order::EndLate(5), Order::Who] {
         assert_eq!(Order::decode(&order.encode()), Some(order));
     }
     assert_eq!(Answer::decode(b""), None);

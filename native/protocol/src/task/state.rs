@@ -1,11 +1,12 @@
 //! The state of a detached command.
 
-use crate::channel::{Member, Status};
+use crate::channel::Status;
 use crate::fields::{Reader, Writer};
+use crate::member::Member;
 
 /// The version of the state and of the messages. Changes only with these: such a command may outlive an
 /// update of the package that started it.
-pub const VERSION: u64 = 3;
+pub const VERSION: u64 = 4;
 
 /// A process, identified among all past and present ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -67,6 +68,8 @@ pub struct TaskEnd {
     pub status: Status,
     /// What ended the command.
     pub cause: EndCause,
+    /// What it was seen to do when its time was over, as in a result; empty: nothing.
+    pub reason: String,
     /// Whether that took SIGKILL.
     pub forced: bool,
     /// CPU time in user code, of the leader and the children it waited for, in microseconds.
@@ -167,7 +170,7 @@ impl TaskEnd {
         fields.number(self.wall).number(self.at).number(self.output).number(self.cut);
         fields.bytes(self.sandbox.as_bytes()).number(self.more_denied);
         fields.number(self.unheard.into()).number(self.alone.into());
-        fields.number(self.share as u64).number(self.total_left);
+        fields.number(self.share as u64).bytes(self.reason.as_bytes()).number(self.total_left);
         self.left.iter().for_each(|member| member.encode(fields));
         fields
     }
@@ -196,6 +199,7 @@ impl TaskEnd {
             unheard: fields.number()? != 0,
             alone: fields.number()? != 0,
             share: fields.small()?,
+            reason: String::from_utf8_lossy(fields.bytes()?).into_owned(),
             total_left: fields.number()?,
             left: Member::decode_all(fields)?,
         })

@@ -11,6 +11,7 @@ fn end(value: u64, commands: Vec<Option<Vec<u8>>>) -> TaskEnd {
     TaskEnd {
         status: Status::Exited(3),
         cause: EndCause::TimedOut,
+        reason: "lock pid=7".into(),
         forced: value.is_multiple_of(2),
         user: value,
         system: 1,

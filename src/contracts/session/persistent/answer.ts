@@ -111,6 +111,9 @@ function outcomeOf(shell: Outcome, reason: ShellStop | undefined, timeoutMs: num
   if (reason === 'lost') return { kind: 'unknown' };
   const forced = 'forced' in shell && shell.forced;
   const ending: Ending = 'ending' in shell ? shell.ending : shell;
-  if (reason === 'timedOut') return { kind: 'timedOut', timeoutMs, forced, ending };
+  if (reason === 'timedOut') {
+    const seen = 'reason' in shell ? { reason: shell.reason } : {};
+    return { kind: 'timedOut', timeoutMs, forced, ending, ...seen };
+  }
   return { kind: 'cancelled', by: 'signal', forced, ending };
 }

@@ -1,5 +1,6 @@
 import type { KeptOutput } from '../../../artifacts/keep-output.js';
 import type { BackgroundProcess, MergedResult, Outcome } from '../../../engine/outcome.js';
+import type { TimeoutReason } from '../../../engine/timeout-reason.js';
 import { type KeptReceipt, makeReceipt, type Receipt } from '../../../receipt/receipt.js';
 import type { TaskResult } from '../../../tasks/status.js';
 import type { ToolResult } from '../../contract.js';
@@ -15,9 +16,9 @@ import {
   noticesOf,
   outputText,
   placeNotice,
-  timeoutNotice,
   wallTimeNotice,
 } from '../../notices.js';
+import { BY_THE_SHELL, type MoreTime, timeoutNotice } from '../../timeout-notice.js';
 import type { PreparedCommand, Timeout } from '../input/prepare.js';
 import type { TimeoutLimits, WorkspaceSettings } from '../options.js';
 import type { EndedOutput, MinimizerReport } from './minimize.js';
@@ -201,7 +202,8 @@ export function exitedResult(
 
 /** The outcome of a command that did not end by itself. */
 type Unfinished =
-  | { readonly kind: 'timedOut' | 'cancelled' | 'unknown' }
+  | { readonly kind: 'timedOut'; readonly reason?: TimeoutReason | undefined }
+  | { readonly kind: 'cancelled' | 'unknown' }
   | (Outcome & { kind: 'signaled' });
 
 /** Makes the error about a command that did not end by itself. */
@@ -214,7 +216,8 @@ export function unfinished(
 ): ToolError<WorkspaceDetails> | ToolAbortError<WorkspaceDetails> {
   switch (outcome.kind) {
     case 'timedOut': {
-      const ending = timeoutNotice(details.timeoutSeconds, timeoutAdvice(details, settings));
+      const seconds = details.timeoutSeconds;
+      const ending = timeoutNotice(seconds, outcome.reason, moreTime(details, settings));
       return new ToolError('timedOut', joinSections(output, notices, ending), { details });
     }
     case 'cancelled':
@@ -228,13 +231,17 @@ export function unfinished(
   }
 }
 
-function timeoutAdvice(
+function moreTime(
   { timeoutSeconds }: WorkspaceDetails,
   { timeout: { max }, async }: Pick<WorkspaceSettings, 'timeout' | 'async'>,
-): string {
-  if (timeoutSeconds >= max) return 'No command may take longer: split it into shorter ones.';
+): MoreTime {
+  const background = async ? 'with `async: true`' : BY_THE_SHELL;
+  if (timeoutSeconds >= max) {
+    return { more: 'No command may take longer: split it into shorter ones.', background };
+  }
   const meanwhile = async ? '; with `async: true`, other commands can run meanwhile' : '';
-  return `For more time, pass a larger \`timeout\` (at most ${max})${meanwhile}.`;
+  const more = `For more time, pass a larger \`timeout\` (at most ${max})${meanwhile}.`;
+  return { more, background };
 }
 
 function workspaceDetails(

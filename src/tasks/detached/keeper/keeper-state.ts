@@ -41,6 +41,8 @@ export interface KeptEnd {
   readonly alone: boolean;
   /** The errno that kept the command from a lower priority; 0: none, or none was asked for. */
   readonly share: number;
+  /** What it was seen to do when its time was over, as in a result. */
+  readonly reason: string | undefined;
   /** The number of processes that were left; `left` may have only the first of them. */
   readonly totalLeft: number;
   readonly left: readonly KeptMember[];
@@ -64,8 +66,12 @@ export interface KeeperState {
   readonly stage: KeptStage;
 }
 
-/** The version in native/protocol/src/task.rs; 2 has no `share`. Keepers of an earlier package may still run. */
-const VERSION = 3;
+/**
+ * The version in native/protocol/src/task.rs; 3 has no `reason`, 2 no `share` either. Keepers of an earlier
+ * package may still run.
+ */
+const VERSION = 4;
+const WITHOUT_REASON = 3;
 const WITHOUT_SHARE = 2;
 
 /**
@@ -76,7 +82,7 @@ const WITHOUT_SHARE = 2;
 export function decodeState(bytes: Buffer): KeeperState {
   const fields = new FieldReader(bytes);
   const version = fields.number();
-  if (version !== VERSION && version !== WITHOUT_SHARE) {
+  if (version > VERSION || version < WITHOUT_SHARE) {
     throw new RangeError(`expected version ${VERSION}, got ${version}`);
   }
   const boot = fields.text();
@@ -119,6 +125,7 @@ function decodeEnd(fields: FieldReader, version: number): KeptEnd {
     unheard: fields.number() !== 0,
     alone: fields.number() !== 0,
     share: version === WITHOUT_SHARE ? 0 : fields.number(),
+    reason: version <= WITHOUT_REASON ? undefined : fields.text(),
     totalLeft: fields.number(),
     left: readMembers(fields),
   };

@@ -70,6 +70,8 @@ pub struct LiveCommand {
     pub follow: bool,
     /// The working directory at its end.
     pub directory: Option<PathBuf>,
+    /// What it was seen to do when its time was over: see the outcome.
+    pub reason: Option<String>,
     /// The errno of the failure to lower its priority: see the outcome.
     pub priority_errno: i32,
     /// The command's end of its terminal, kept open until the command has ended.

@@ -52,6 +52,7 @@ fn all_that_is_told_of_a_command_is_in_the_table_and_all_of_the_table_is_told() 
     let outcome = Outcome {
         pid: 7,
         cause: Cause::Itself,
+        reason: Some("terminal pid=7".to_owned()),
         status: Status::Signaled(libc::SIGKILL),
         forced: false,
         wall: Duration::from_millis(3),

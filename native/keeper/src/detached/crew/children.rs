@@ -109,6 +109,17 @@ impl Crew for ChildCrew {
         }
     }
 
+    fn end_late(&mut self, grace: Duration, now: Instant) {
+        if self.ending.is_none() {
+            self.ending = Some(Ending::of_late(grace, self.launch_lines.clone(), now));
+        }
+        self.end(grace, now);
+    }
+
+    fn take_reason(&mut self) -> Option<String> {
+        self.ending.as_mut()?.take_reason()
+    }
+
     fn is_forced(&self) -> bool {
         self.ending.as_ref().is_some_and(Ending::is_forced)
     }

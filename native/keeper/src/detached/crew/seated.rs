@@ -27,6 +27,7 @@ pub struct CradleCrew {
     is_asked: bool,
     signalled: Option<bool>,
     is_forced: bool,
+    reason: Option<String>,
     share: i32,
     is_over: bool,
 }
@@ -92,6 +93,7 @@ impl CradleCrew {
                 is_asked: false,
                 signalled: None,
                 is_forced: false,
+                reason: None,
                 share: start.share,
                 is_over: false,
             }),
@@ -134,6 +136,7 @@ impl CradleCrew {
                 }
             }
             Answer::Empty => self.over(Event::Empty),
+            Answer::Reason(reason) => self.reason = Some(reason),
             Answer::Signalled(sent) => self.signalled = Some(sent),
             Answer::Left { members, more } => {
                 self.seen.extend(members);
@@ -193,7 +196,15 @@ impl Crew for CradleCrew {
     }
 
     fn end(&mut self, grace: Duration, _: Instant) {
-        self.send_order(Order::End(u64::try_from(grace.as_millis()).unwrap_or(u64::MAX)));
+        self.send_order(Order::End(milliseconds(grace)));
+    }
+
+    fn end_late(&mut self, grace: Duration, _: Instant) {
+        self.send_order(Order::EndLate(milliseconds(grace)));
+    }
+
+    fn take_reason(&mut self) -> Option<String> {
+        self.reason.take()
     }
 
     fn is_forced(&self) -> bool {
@@ -238,4 +249,8 @@ impl Crew for CradleCrew {
     fn descriptors(&self) -> [Option<i32>; 2] {
         [Some(self.channel.as_raw_fd()), self.denials.descriptor()]
     }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
