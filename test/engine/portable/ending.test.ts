@@ -110,3 +110,23 @@ test('many commands that end at once leave no process', async () => {
   for (const { outcome } of await Promise.all(calls)) expect(outcome).toEqual(exited(0));
   expect(sleeping(706)).toEqual([]);
 });
+
+const isLinux = process.platform === 'linux';
+
+test.runIf(isLinux)('a pipeline ends from the left, so that its last program prints', async () => {
+  const hangs = `(echo a; echo b; ${longSleep(707)})`;
+  for (const [command, text] of [
+    [`${hangs} | tail -1`, 'b\n'],
+    [`${hangs} | grep -v a | sort; echo after`, 'b\n'],
+    [`${hangs} | { cat; echo after; }`, 'a\nb\n'],
+  ] as const) {
+    const result = await run(command, { timeoutMs: 1500, graceMs: 4000 });
+    expect(printed(result)).toBe(text);
+    expect(result.outcome).toMatchObject({ kind: 'timedOut', forced: false });
+  }
+  const deaf = `bash -c 'trap "" TERM; echo kept; while :; do sleep 0.2; done' | tail -1`;
+  const result = await run(deaf, { timeoutMs: 1500, graceMs: 4000 });
+  expect(printed(result)).toBe('kept\n');
+  expect(result.outcome).toMatchObject({ kind: 'timedOut', forced: true });
+  expect(sleeping(707)).toEqual([]);
+});

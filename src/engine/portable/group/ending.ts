@@ -1,6 +1,8 @@
 import { startTimer } from '../../../support/timing.js';
 import type { ProcessGroup } from './group.js';
-import { Strays } from './strays.js';
+import type { ListedProcess } from './processes.js';
+import { pipelineReaders } from './readers.js';
+import { keyOf, Strays, signalOne } from './strays.js';
 
 /** The first interval between looks, which grows from there, in milliseconds. */
 const FIRST_LOOK_MS = 5;
@@ -8,6 +10,12 @@ const SELDOM_MS = 100;
 const MOST_SELDOM_MS = 1000;
 /** The time after SIGKILL after which a process counts as one that cannot be ended, in milliseconds. */
 const GIVE_UP_MS = 10_000;
+
+/**
+ * The most time before SIGKILL in which readers of a pipeline may print, if what writes to them goes on: `ps`,
+ * which comes first, may take a part of it.
+ */
+const MOST_LEAD_MS = 1000;
 
 /** How the end of a process group came about. */
 export interface GroupEnd {
@@ -26,6 +34,11 @@ export class GroupEnding {
   readonly #strays: Strays;
   readonly #over: (end: GroupEnd) => void;
   #stopGrace = (): void => {};
+  #stopSteps = (): void => {};
+  /** Readers of pipelines, which get no SIGTERM at first. */
+  #readers: ReadonlySet<string> = new Set();
+  /** Whether a process was sent SIGKILL within the grace. */
+  #killedOne = false;
   #stopLook = (): void => {};
   #lookMs = FIRST_LOOK_MS;
   /** By `performance.now()`; undefined: SIGKILL has not been sent. */
@@ -47,9 +60,41 @@ export class GroupEnding {
   /** Sets the rest of the grace period, from now on. */
   hurry(graceMs: number): void {
     this.#stopGrace();
+    this.#stopSteps();
     if (this.#isOver || this.#forcedAt !== undefined) return;
-    if (graceMs > 0) this.#stopGrace = startTimer(graceMs, () => this.#force());
-    else this.#force();
+    if (graceMs > 0) {
+      this.#stopGrace = startTimer(graceMs, () => this.#force());
+      this.#scheduleSteps(graceMs);
+    } else this.#force();
+  }
+
+  /** Readers get SIGTERM after half of the grace, and what writes to them SIGKILL just before its end. */
+  #scheduleSteps(graceMs: number): void {
+    const lead = Math.min(graceMs / 4, MOST_LEAD_MS);
+    const offAsk = startTimer(graceMs / 2, () => void this.#endReaders('SIGTERM'));
+    const offKill = startTimer(graceMs - lead, () => void this.#endReaders('SIGKILL'));
+    this.#stopSteps = () => {
+      offAsk();
+      offKill();
+    };
+  }
+
+  async #endReaders(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    if (this.#readers.size === 0) return;
+    await this.#strays.look();
+    if (this.#isOver || this.#forcedAt !== undefined) return;
+    const isReader = (one: ListedProcess): boolean => this.#readers.has(keyOf(one));
+    const { family } = this.#strays;
+    const others = family.filter((one) => !isReader(one));
+    const readers = family.filter(isReader);
+    if (readers.length === 0) return;
+    // While others run, a reader may still wait for its end of file.
+    if (signal === 'SIGTERM') this.#strays.askThese(others.length === 0 ? readers : []);
+    else if (others.length === 0) this.#strays.askThese(readers);
+    else {
+      this.#killedOne = true;
+      for (const { pid } of others) signalOne(pid, 'SIGKILL');
+    }
   }
 
   /** Checks whether all processes are gone. */
@@ -71,16 +116,27 @@ export class GroupEnding {
    */
   async #begin(): Promise<void> {
     await this.#strays.look();
-    if (this.#forcedAt === undefined) {
+    const readers = await pipelineReaders(this.#strays.family);
+    if (this.#forcedAt === undefined) this.#ask(readers);
+    this.#looked();
+  }
+
+  #ask(readers: ReadonlySet<ListedProcess>): void {
+    this.#readers = new Set([...readers].map(keyOf));
+    if (readers.size === 0) {
       this.#group.signal('SIGTERM');
       // A stopped process would not handle SIGTERM.
       this.#group.signal('SIGCONT');
+      return;
     }
-    this.#looked();
+    // Parents first: a shell must not go on when a program of it has ended.
+    this.#strays.askThese(this.#strays.family.filter((one) => !readers.has(one)));
+    for (const { pid } of readers) signalOne(pid, 'SIGCONT');
   }
 
   #force(): void {
     if (this.#isOver) return;
+    this.#stopSteps();
     this.#forcedAt = performance.now();
     this.#lookMs = FIRST_LOOK_MS;
     this.#closeLookMs = 0;
@@ -103,7 +159,7 @@ export class GroupEnding {
     this.#lookedAt = performance.now();
     this.#closeLookMs = Math.min(Math.max(this.#closeLookMs * 2, SELDOM_MS), MOST_SELDOM_MS);
     const forcedAt = this.#forcedAt;
-    if (forcedAt === undefined) this.#strays.ask();
+    if (forcedAt === undefined) this.#askNewcomers();
     else {
       this.#group.signal('SIGKILL');
       this.#strays.kill();
@@ -111,6 +167,20 @@ export class GroupEnding {
     if (this.#group.isEmpty && this.#strays.isEmpty) this.#end(false);
     else if (forcedAt !== undefined && this.#lookedAt - forcedAt > GIVE_UP_MS) this.#end(true);
     else this.#lookLater();
+  }
+
+  /**
+   * Asks processes that have left the group; and, where a reader was spared, those in it that were forked
+   * while others were asked: their parents are gone. Others are part of a cleanup.
+   */
+  #askNewcomers(): void {
+    this.#strays.ask();
+    if (this.#readers.size === 0) return;
+    const { family } = this.#strays;
+    const pids = new Set(family.map(({ pid }) => pid));
+    const isLost = (one: ListedProcess): boolean =>
+      !pids.has(one.parent) && !this.#readers.has(keyOf(one));
+    this.#strays.askThese(family.filter(isLost));
   }
 
   #lookLater(): void {
@@ -122,7 +192,8 @@ export class GroupEnding {
   #end(gaveUp: boolean): void {
     this.#isOver = true;
     this.#stopGrace();
+    this.#stopSteps();
     this.#stopLook();
-    this.#over({ forced: this.#forcedAt !== undefined, gaveUp });
+    this.#over({ forced: this.#forcedAt !== undefined || this.#killedOne, gaveUp });
   }
 }

@@ -26,6 +26,11 @@ export class Strays {
     return this.#family.size <= 1;
   }
 
+  /** All processes of the command at the last look, parents before their children. */
+  get family(): readonly ListedProcess[] {
+    return [...this.#family.values()];
+  }
+
   /** Looks for them; a process that was seen once stays known, wherever it goes. */
   async look(): Promise<void> {
     const listed = await listProcesses();
@@ -36,11 +41,17 @@ export class Strays {
 
   /** Sends SIGTERM to those that have not had it. To be called just after {@link look}. */
   ask(): void {
-    for (const [key, { pid }] of this.#strays()) {
+    this.askThese(this.#strays().map(([, process]) => process));
+  }
+
+  /** Sends SIGTERM to these, unless they have had it one by one. To be called just after {@link look}. */
+  askThese(processes: readonly ListedProcess[]): void {
+    for (const process of processes) {
+      const key = keyOf(process);
       if (this.#asked.has(key)) continue;
       this.#asked.add(key);
-      signalOne(pid, 'SIGTERM');
-      signalOne(pid, 'SIGCONT');
+      signalOne(process.pid, 'SIGTERM');
+      signalOne(process.pid, 'SIGCONT');
     }
   }
 
@@ -54,7 +65,7 @@ export class Strays {
   }
 }
 
-function signalOne(pid: number, signal: NodeJS.Signals): void {
+export function signalOne(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
@@ -62,4 +73,4 @@ function signalOne(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-const keyOf = ({ pid, startedAt }: ListedProcess): string => `${pid} ${startedAt}`;
+export const keyOf = ({ pid, startedAt }: ListedProcess): string => `${pid} ${startedAt}`;
