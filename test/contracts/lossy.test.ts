@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readableOutput } from '../../src/contracts/lossy.js';
 import {
   type BashTool,
@@ -12,7 +12,7 @@ import {
 import { captureOf } from '../support/captures.js';
 import { useDisposal } from '../support/disposal.js';
 import { useFolder } from '../support/leftovers.js';
-import { fc } from '../support/properties.js';
+import { fc, fc } from '../support/properties.js';
 import { textOf } from '../support/tool.js';
 
 const folder = useFolder();
@@ -44,7 +44,7 @@ function data(bytes: number): Buffer {
 test.each(CONTRACT_NAMES)('B20: binary output is one line under %s', async (contract) => {
   writeFileSync(folder.file('data'), data(20_000));
   expect(await answerTo(contract, 'cat data')).toMatch(
-    /^\[binary output, 20,000 bytes, not kept; send it to a file, or through xxd, or through iconv if it is in another encoding\]\n?(\n|$)/,
+    /^\[binary output, 20,000 bytes, not kept; send it to a file, or through od -c, or through iconv if it is in another encoding\]\n?(\n|$)/,
   );
 });
 
@@ -60,7 +60,7 @@ test.each(CONTRACT_NAMES)('B20: %s says that a text is not all UTF-8', async (co
   const text = await answerTo(contract, `printf 'caf\\351\\n'`);
   expect(text).toContain('caf�\n');
   expect(text).toMatch(
-    /\bNot all of (the output|stdout) is valid text: � stands for other bytes, ␀ for NUL\. For the exact bytes, send it through xxd, or through iconv if it is in another encoding\./,
+    /\bNot all of (the output|stdout) is valid text: � stands for other bytes, ␀ for NUL\. For the exact bytes, send it through od -c, or through iconv if it is in another encoding\./,
   );
   expect(await answerTo(contract, `printf 'café\\n'`)).not.toContain('valid text');
 });
@@ -101,6 +101,82 @@ test('B20: what a task of a session has printed so far is told likewise', async 
   const ask = () => session.taskOutput.execute({ task_id: details.task?.id });
   await expect.poll(async () => textOf(await ask())).toContain('[binary output, 20,000 bytes, ');
 });
+
+/** The last line of binary output is most of a model's news: nothing else keeps it. */
+const NEWS = ['FAIL', 'rc=1', 'ok', '1', '0', 'error: disk full'];
+
+describe.each(CONTRACT_NAMES)('W7: %s shows what can be read beside bytes', (contract) => {
+  test.each(NEWS)('%s on a line of its own', async (news) => {
+    writeFileSync(folder.file('data'), deflateSync(data(5000)));
+    const text = await answerTo(contract, `cat data; echo; echo '${news}'`);
+    expect(text).toMatch(/^(?:.*\n)?\[binary output, /);
+    expect(text.split('\n')).toContain(news);
+  });
+
+  test.each(NEWS)('%s on the line where the bytes end', async (news) => {
+    writeFileSync(folder.file('data'), Buffer.concat([deflateSync(data(5000)), Buffer.from([0])]));
+    const text = await answerTo(contract, `cat data; echo '${news}'`);
+    expect(text).toContain('[binary output, ');
+    expect(text.split('\n')).toContain(news);
+  });
+
+  test('what is on the line where they begin', async () => {
+    writeFileSync(folder.file('data'), Buffer.concat([Buffer.from([0]), deflateSync(data(5000))]));
+    const text = await answerTo(contract, `printf 'got: '; cat data`);
+    expect(text.split('\n').slice(0, 2)).toEqual(['got: ', expect.stringMatching(/^\[binary/)]);
+  });
+
+  test('text with a header of bytes on each line, and between bytes', async () => {
+    const header = String.raw`\001\000\000\000\000\000\000\032`;
+    const lines = `printf '${header}pulling the image now\n%.0s' $(seq 40); head -c 999 /dev/zero`;
+    const text = await answerTo(
+      contract,
+      `${lines}; echo; printf '${header}no space left on it\n'`,
+    );
+    expect(text).toContain('\npulling the image now\n');
+    expect(text).toContain('\nno space left on it');
+  });
+
+  test('of a long line with bytes in it, what is no text', async () => {
+    const text = await answerTo(contract, `head -c 9999 /dev/zero; printf '%09999d\n' 7`);
+    expect(text).toContain('000007');
+    expect(text).not.toContain('␀␀␀');
+  });
+});
+
+describe.each(CONTRACT_NAMES)(
+  'W14: %s does not contradict itself about binary output',
+  (contract) => {
+    test.each([
+      ['cat data', 200_000],
+      ['echo begins; cat data; echo; echo FAIL', 200_013],
+      ['seq 2000; cat data; echo; echo FAIL', 208_899],
+      ['cat small; echo; echo FAIL', 45_006],
+    ])('%s', async (command, bytes) => {
+      writeFileSync(folder.file('data'), data(200_000));
+      writeFileSync(folder.file('small'), data(45_000));
+      const text = await answerTo(contract, command);
+      expect(text).not.toContain('�');
+      const line = /^\[binary output, ([\d,]+) bytes(.*)\]$/m.exec(text);
+      // Of a stream whose beginning alone is kept, nothing else may be known.
+      if (line === null) {
+        expect(text).toMatch(
+          /truncated: it has [\d,]+ (?:characters|bytes), of which the (?:first|beg)/,
+        );
+        return;
+      }
+      expect(line[1]?.replaceAll(',', '')).toBe(String(bytes));
+      const places = text.match(/artifact:\/\/\d+|\/\S+\.log/g) ?? [];
+      // The place is told once, and not beside "not kept".
+      expect(places.length).toBeLessThanOrEqual(1);
+      expect(line[2]).toMatch(places.length === 1 ? /: \S+/ : /^, not kept; /);
+      expect(text).not.toMatch(/of which the first [\d,]+ are shown/);
+      if (command.endsWith('FAIL') && /workspace|modes/.test(contract)) {
+        expect(text.split('\n')).toContain('FAIL');
+      }
+    });
+  },
+);
 
 test('B20: lines that can be read stay, in their order, and what is shown is never longer', () => {
   const line = fc.oneof(

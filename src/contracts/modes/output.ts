@@ -64,10 +64,11 @@ export function showOutput(
   if (!output.lossy) return { ...found, isCut: isSnipped, notices: [whole] };
   // Only a file that the engine wrote has the exact bytes.
   const exact = spill && place;
-  const readable = readableOutput(snipped.text, output, 'the output', exact);
-  const { text, notice, isCut, isBinary } = readable;
+  const asText = spill ? undefined : place;
+  const readable = readableOutput(snipped.text, output, 'the output', exact, asText);
+  const { text, notice, isCut } = readable;
   // The line that stands for binary output says where it is.
-  const notices = [isBinary ? undefined : whole, notice];
+  const notices = [isCut ? undefined : whole, notice];
   return { ...found, text, isCut: isSnipped || isCut, notices };
 }
 

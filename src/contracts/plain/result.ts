@@ -1,7 +1,7 @@
 import type { BackgroundProcess, Capture, Outcome, SeparateResult } from '../../engine/outcome.js';
 import { isEventful, type Receipt } from '../../receipt/receipt.js';
 import { signalExitCode } from '../../support/signals.js';
-import { firstBytes } from '../../support/text.js';
+import { firstBytes, formatCount } from '../../support/text.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';
 import { readableOutput } from '../lossy.js';
@@ -83,8 +83,8 @@ export function failedResult(
 interface ShownText {
   readonly text: string;
   readonly truncated: boolean;
-  /** One line about bytes that are no text; absent when there are none. */
-  readonly notice?: string;
+  /** Lines about how much was cut, and about bytes that are no text; absent when there are none. */
+  readonly notice?: string | undefined;
 }
 
 /** Both streams as they are in the answer. */
@@ -199,8 +199,25 @@ function showText(name: string, capture: Capture, maxBytes: number): ShownText {
   // No UTF-16 unit takes more than three bytes.
   const text = kept.length * 3 <= maxBytes ? kept : firstBytes(kept, maxBytes);
   const truncated = capture.kind === 'cut' || text !== kept;
-  const shown = truncated ? text + SUFFIX : text;
-  if (!capture.lossy) return { text: shown, truncated };
-  const { text: readable, notice, isCut } = readableOutput(shown, capture, name, undefined);
-  return { text: readable, truncated: truncated || isCut, ...(notice && { notice }) };
+  const cut = truncated ? cutNotice(name, capture, text) : undefined;
+  if (!capture.lossy) {
+    return truncated ? { text: text + SUFFIX, truncated, notice: cut } : { text, truncated };
+  }
+  const readable = readableOutput(text, capture, name, undefined);
+  // The line that stands for binary output tells its size.
+  const isToldCut = truncated && !readable.isBinary;
+  const notices = [isToldCut ? cut : undefined, readable.notice].filter((one) => one !== undefined);
+  return {
+    text: isToldCut ? readable.text + SUFFIX : readable.text,
+    truncated: truncated || readable.isCut,
+    ...(notices.length > 0 && { notice: notices.join('\n') }),
+  };
+}
+
+/** Says how much was cut. Of output that is not all text the shown bytes are not those that were printed. */
+function cutNotice(name: string, { total, lossy }: Capture, text: string): string {
+  const first = lossy
+    ? 'the beginning is'
+    : `the first ${formatCount(Buffer.byteLength(text))} are`;
+  return `${name} is truncated: it has ${formatCount(total.bytes)} bytes, of which ${first} shown.`;
 }

@@ -31,26 +31,40 @@ export function showStream(
   capture: Capture,
   maxCharacters: number,
 ): ShownStream {
-  const shown = beginningOf(name, capture, maxCharacters);
-  if (!capture.lossy) return shown;
-  const { text, notice, isCut } = readableOutput(shown.text, capture, name, undefined);
-  return { ...shown, text, isCut: shown.isCut || isCut, ...(notice && { lossy: notice }) };
-}
-
-function beginningOf(
-  name: 'stdout' | 'stderr',
-  capture: Capture,
-  maxCharacters: number,
-): ShownStream {
   const { characters } = capture.total;
   const kept = capture.kind === 'complete' ? capture.text : capture.head;
-  if (characters <= maxCharacters) return { text: kept, characters, isCut: false };
-  const shown = firstCharacters(kept, maxCharacters);
+  const isShort = characters <= maxCharacters;
+  const beginning = isShort ? kept : firstCharacters(kept, maxCharacters);
+  const of = { name, characters, maxCharacters };
+  if (!capture.lossy) {
+    return { text: isShort ? kept : withNote(beginning, of), characters, isCut: !isShort };
+  }
+  const readable = readableOutput(beginning, capture, name, undefined);
+  const { notice, isCut, isBinary } = readable;
+  // The line that stands for binary output tells its size.
+  const isTold = isShort || isBinary;
+  const text = isTold ? readable.text : withNote(readable.text, of, isCut);
+  return { text, characters, isCut: !isShort || isCut, ...(notice && { lossy: notice }) };
+}
+
+interface CutStream {
+  readonly name: 'stdout' | 'stderr';
+  readonly characters: number;
+  readonly maxCharacters: number;
+}
+
+/** Says below the beginning of a stream how much it is; `isTextAlone`: without what is no text. */
+function withNote(
+  shown: string,
+  { name, characters, maxCharacters }: CutStream,
+  isTextAlone = false,
+): string {
   const gap = shown.endsWith('\n') ? '' : '\n';
+  const first = `the first ${formatCount(maxCharacters)}`;
+  const what = isTextAlone ? `the text among ${first} is shown` : `${first} are shown`;
   const note =
-    `[${name} truncated: it has ${formatCount(characters)} characters, ` +
-    `of which the first ${formatCount(maxCharacters)} are shown]`;
-  return { text: `${shown}${gap}${note}`, characters, isCut: true };
+    `[${name} truncated: it has ${formatCount(characters)} characters, ` + `of which ${what}]`;
+  return `${shown}${gap}${note}`;
 }
 
 /** Returns the first `count` code points. */

@@ -66,9 +66,28 @@ describe('Output Limits', () => {
     expect(result.structured).toEqual({
       stdout: 'a\n',
       stderr: `${'x'.repeat(megabyte)}... (truncated)`,
+      notice:
+        'stderr is truncated: it has 21,048,576 bytes, of which the first 1,048,576 are shown.',
       exitCode: 0,
     });
     expect(result.details.stderr).toEqual({ bytes: 20_000_000 + megabyte, truncated: true });
+  });
+
+  test('W24: how much was cut is told, for each stream, and of what is no text the whole', async () => {
+    const tool = makeTool({ maxStdoutBytes: 10, maxStderrBytes: 4 });
+    expect(await answerOf(tool, 'printf ééééééé; printf 日本語 >&2')).toMatchObject({
+      notice:
+        'stdout is truncated: it has 14 bytes, of which the first 10 are shown.\n' +
+        'stderr is truncated: it has 9 bytes, of which the first 3 are shown.',
+    });
+    expect(await answerOf(tool, 'printf 0123456789')).not.toHaveProperty('notice');
+    const lossy = await answerOf(tool, "printf '012345678\\377abc'");
+    expect(lossy).toMatchObject({
+      stdout: '012345678... (truncated)',
+      notice: expect.stringMatching(
+        /^stdout is truncated: it has 13 bytes, of which the beginning is shown\.\nNot all of stdout/,
+      ),
+    });
   });
 
   test('no character is cut apart', async () => {

@@ -85,21 +85,36 @@ export function shownOutput(
   { kept, shortened }: EndedOutput,
 ): ShownOutput {
   const { capture = result.output, origin } = shortened?.version ?? {};
-  const shown = showCapture(capture, settings.output, wholeOutput(kept), origin);
-  return result.output.lossy ? showLossy(shown, result, kept) : shown;
+  const show = (whole?: WholeOutput) => showCapture(capture, settings.output, whole, origin);
+  const shown = show(wholeOutput(kept));
+  return result.output.lossy ? showLossy(shown, () => show(), result, kept) : shown;
 }
 
-/** Makes a lossy output readable. Only a spill file has the exact bytes; from memory, text is kept. */
-function showLossy(shown: ShownOutput, result: MergedResult, kept: KeptOutput): ShownOutput {
-  const hasBytes = result.spill !== undefined && kept.kind === 'kept';
-  const place = hasBytes ? placeNotice(`artifact://${kept.artifact.id}`, kept) : undefined;
-  const readable = readableOutput(shown.text, result.output, 'the output', place);
+/**
+ * Makes a lossy output readable. Only a spill file has the exact bytes; from memory, text is kept.
+ *
+ * @param withoutPlace Shows the same, without the place of the whole output.
+ */
+function showLossy(
+  shown: ShownOutput,
+  withoutPlace: () => ShownOutput,
+  result: MergedResult,
+  kept: KeptOutput,
+): ShownOutput {
+  const place =
+    kept.kind === 'kept' ? placeNotice(`artifact://${kept.artifact.id}`, kept) : undefined;
+  const exact = result.spill && place;
+  const asText = result.spill ? undefined : place;
+  const readable = readableOutput(shown.text, result.output, 'the output', exact, asText);
   const { text, notice, isCut, isBinary } = readable;
   const { parts, cut } = shown;
+  const { truncation } = cut ?? {};
+  // The line that stands for binary output says where all of it is.
+  const told = isBinary ? undefined : isCut ? withoutPlace().cut?.notice : cut?.notice;
   return {
     text,
     ...(parts && text === shown.text && { parts }),
-    ...(cut && { cut: isBinary ? { truncation: cut.truncation } : cut }),
+    ...(truncation && { cut: { ...(told !== undefined && { notice: told }), truncation } }),
     ...(notice !== undefined && { lossy: notice }),
     ...(isCut && { unreadable: true }),
   };
