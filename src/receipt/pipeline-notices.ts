@@ -1,6 +1,6 @@
-import type { Receipt } from '../receipt/receipt.js';
 import { hiddenPrograms } from '../shell/pipeline-code.js';
 import type { PipelineCode, PipelineUse } from '../shell/reading.js';
+import type { Receipt } from './receipt.js';
 
 /** Says what a model must know of a command's pipelines, a line each: whose exit code it has seen. */
 export function pipelineNotices(receipt: Receipt): readonly (string | undefined)[] {
