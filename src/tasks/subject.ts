@@ -5,7 +5,11 @@ import type { Receipt } from '../receipt/receipt.js';
 
 /** The state of a task's command. Times are epoch milliseconds. */
 export type SubjectState =
-  | { readonly kind: 'running' }
+  | {
+      readonly kind: 'running';
+      /** Why it can't be asked how it is, as far as is known; absent: it can. */
+      readonly trouble?: string;
+    }
   /** The command itself has ended; processes of it still run. */
   | { readonly kind: 'left'; readonly receipt: Receipt; readonly endedAt: number }
   /** No process of the command is left. Without a receipt it was never started. */

@@ -12,7 +12,7 @@ import {
 import { captureOf } from '../support/captures.js';
 import { useDisposal } from '../support/disposal.js';
 import { useFolder } from '../support/leftovers.js';
-import { fc, fc } from '../support/properties.js';
+import { fc } from '../support/properties.js';
 import { textOf } from '../support/tool.js';
 
 const folder = useFolder();

@@ -144,7 +144,7 @@ export async function runAs(
   options: object,
   variables: NodeJS.ProcessEnv = {},
 ): Promise<Said> {
-  const env = { HOME: home, npm_config_cache: undefined, ...variables };
+  const env = { HOME: home, XDG_STATE_HOME: '', npm_config_cache: undefined, ...variables };
   const host = startHost('commands', { under: as(person), env });
   const { result, error } = await host.run(command, { timeoutMs: 50_000, ...options });
   host.child.stdin?.end();
@@ -178,7 +178,7 @@ export function detachingHost(
   { home }: Pick<Scene, 'home'>,
   under: readonly string[] = [],
 ) {
-  const env = { HOME: home, TMPDIR: home, npm_config_cache: undefined };
+  const env = { HOME: home, XDG_STATE_HOME: '', TMPDIR: home, npm_config_cache: undefined };
   const host = startHost('detached', { under: [...as(person), ...under], env });
   const ask = (line: object): Promise<DetachedAnswer> => {
     host.child.stdin?.write(`${JSON.stringify(line)}\n`);

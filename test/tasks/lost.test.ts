@@ -181,13 +181,17 @@ test('files that another user can have made are not trusted', async () => {
   } finally {
     vi.restoreAllMocks();
   }
-  // Of what was asked nothing is known then, so there is no such task.
+  // Of what was asked nothing is known then; the end is.
   writeFileSync(join(other.place, 'task.json'), '{"version":1,"command":7}');
+  expect((await listTasks()).find(({ id }) => id === other.id)).toMatchObject({
+    state: 'ended',
+    command: '',
+    outcome: { kind: 'exited', exitCode: 7 },
+    trouble: expect.stringMatching(/task\.json\) can't be read: command: not what was written$/),
+  });
   chmodSync(shared.place, 0o755);
-  for (const { id } of [other, shared]) {
-    expect(await stateOf(id)).toBeUndefined();
-    expect(String(await failureOf(follow(id)))).toMatch(/^InputError: id: /);
-  }
+  expect(await stateOf(shared.id)).toBeUndefined();
+  expect(String(await failureOf(follow(shared.id)))).toMatch(/^InputError: id: /);
   mkdirSync(join(tasks.home(), 'background-1-link'), { mode: 0o700 });
   symlinkSync(renamed.place, join(tasks.home(), 'background-2-link2'));
   expect(await stateOf('link2')).toBeUndefined();
@@ -262,16 +266,4 @@ test('a client beyond the limit of connections reads the state from the record',
   expect(await stateOf(subject.id)).toBe('running');
   expect(await subject.members()).toHaveLength(1);
   for (const visitor of crowd) visitor.destroy();
-});
-
-test('a stopped keeper is not waited for, and its command is not said to run', async () => {
-  const subject = await tasks.start(longSleep(367));
-  const keeper = parentOf(subject.record.pid);
-  process.kill(keeper, 'SIGSTOP');
-  try {
-    expect(await stateOf(subject.id)).toBe('lost');
-  } finally {
-    process.kill(keeper, 'SIGCONT');
-  }
-  await eventually(async () => expect(await stateOf(subject.id)).toBe('running'));
 });

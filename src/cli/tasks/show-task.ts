@@ -39,6 +39,7 @@ async function follow(
   left: Promise<void>,
 ): Promise<SubjectState | undefined> {
   let cursor = 0;
+  let trouble: string | undefined;
   let tell = (): void => {};
   let isLeft = false;
   void left.then(() => {
@@ -51,6 +52,10 @@ async function follow(
       const told = new Promise<void>((resolve) => (tell = resolve));
       // Taken before the output is read: after an end there is no more of it.
       const { state } = subject;
+      if (state.kind === 'running' && state.trouble !== trouble) {
+        trouble = state.trouble;
+        if (trouble !== undefined) note(trouble);
+      }
       cursor = await print(subject, cursor, () => isLeft);
       if (isLeft) return undefined;
       if (state.kind !== 'running') return state;
@@ -117,6 +122,7 @@ export async function endTask(subject: DetachedSubject): Promise<number> {
   const { state } = subject;
   if (state.kind === 'ended') return 0;
   if (state.kind === 'lost') note(state.reason);
+  if (state.kind === 'running' && state.trouble !== undefined) note(state.trouble);
   const members = await subject.members();
   for (const { pid } of members ?? []) note(`process ${pid} could not be ended`);
   if (state.kind === 'left' && members === undefined) note('what of it is left is not known');

@@ -15,7 +15,7 @@ export function taskTable(tasks: readonly TaskSummary[], now: number): string {
       describeState(task),
       describeTime((task.endedAt ?? now) - task.startedAt),
       task.pid === 0 ? '?' : String(task.pid),
-      onOneLine(task.command),
+      onOneLine(task.command || '?'),
     ]),
   ];
   const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => width(row[column]))));
@@ -35,8 +35,8 @@ function shortened(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
 
-function describeState({ state, outcome }: TaskSummary): string {
-  if (outcome === undefined) return state;
+function describeState({ state, outcome, trouble }: TaskSummary): string {
+  if (outcome === undefined) return state === 'running' && trouble ? 'running?' : state;
   const ended = describeOutcome(outcome);
   return state === 'left' ? `${ended}, processes left` : ended;
 }

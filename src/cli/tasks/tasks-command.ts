@@ -13,6 +13,10 @@ export function tasksCommand(): Command {
     .action(async ({ json }: { readonly json?: true }) => {
       expectOutputErrors();
       const tasks = await listTasks().catch(untold);
+      // With the reasons for what the table has a question mark for.
+      for (const { id, state, trouble } of json ? [] : (tasks ?? [])) {
+        if (trouble !== undefined && state !== 'lost') note(`${id}: ${trouble}`);
+      }
       const text = json ? `${JSON.stringify(tasks)}\n` : taskTable(tasks ?? [], Date.now());
       process.exitCode = tasks !== undefined && (await writeOrTell(text)) ? 0 : 1;
     });

@@ -1,8 +1,8 @@
 import type { Receipt } from '../../receipt/receipt.js';
 import type { DetachedSubject } from '../../tasks/detached/detached-subject.js';
+import { untilOver } from '../../tasks/detached/task-end.js';
 import { taskLabel } from '../../tasks/label.js';
 import type { TaskEnd } from '../../tasks/status.js';
-import type { TaskSubject } from '../../tasks/subject.js';
 import type { TaskWork } from '../../tasks/task.js';
 
 /** Makes a task of a command that outlives the host. */
@@ -28,17 +28,4 @@ export async function endedReceipt(subject: DetachedSubject): Promise<Receipt | 
   await untilOver(subject);
   const { state } = subject;
   return state.kind === 'left' || state.kind === 'ended' ? state.receipt : undefined;
-}
-
-/** Settles when the command has ended, or its end cannot be known. Does not keep the host alive. */
-function untilOver(subject: TaskSubject): Promise<void> {
-  return new Promise((resolve) => {
-    const look = (): void => {
-      if (subject.state.kind === 'running') return;
-      stop();
-      resolve();
-    };
-    const stop = subject.watch(look);
-    look();
-  });
 }

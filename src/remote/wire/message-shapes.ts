@@ -141,7 +141,7 @@ export const SHAPES: Shapes = {
     durationMs: 'amount',
   }),
   Event: fieldsOf<TaskEvent>({ task: 'Status', 'output?': 'object', news: 'object[]' }),
-  Running: fieldsOf<StateOf<'running'>>({ kind: "'running'" }),
+  Running: fieldsOf<StateOf<'running'>>({ kind: "'running'", 'trouble?': 'text' }),
   Left: fieldsOf<StateOf<'left'>>({ kind: "'left'", receipt: 'object', endedAt: 'amount' }),
   Ended: fieldsOf<StateOf<'ended'>>({ kind: "'ended'", 'receipt?': 'object', endedAt: 'amount' }),
   Lost: fieldsOf<StateOf<'lost'>>({ kind: "'lost'", reason: 'text' }),

@@ -171,12 +171,13 @@ export class DetachedSubject implements TaskSubject {
     if (!this.#order.hasInput) {
       throw new InputError("data: expected a task that was started with stdin: 'pipe' or pty");
     }
+    const trouble = troubleIn(this.#state) ?? 'its input is closed';
     await this.#writes.run(async () => {
       for (let at = 0; at < all.length; at += LONGEST_WRITE) {
         const bytes = all.subarray(at, at + LONGEST_WRITE);
         const answer = await this.#ask({ kind: 'write', bytes });
         const errno = answer?.kind === 'written' ? answer.errno : ERRNO.EPIPE;
-        if (errno !== 0) throw notWritten(errno);
+        if (errno !== 0) throw notWritten(errno, trouble);
       }
     });
   }
@@ -269,9 +270,9 @@ export class DetachedSubject implements TaskSubject {
   async #settle(standing: Standing): Promise<void> {
     this.#known = standing.state ?? this.#known;
     const state = await stateOf(standing, this.#place, this.#order);
-    if (standing.kind === 'recorded') this.#lookAgain();
+    if (standing.kind === 'recorded' || standing.kind === 'unheard') this.#lookAgain();
     else this.#lookAgainMs = FIRST_LOOK_MS;
-    const isNews = state.kind !== this.#state.kind;
+    const isNews = state.kind !== this.#state.kind || troubleIn(state) !== troubleIn(this.#state);
     this.#state = state;
     if (isNews) this.#tell();
   }
@@ -284,8 +285,10 @@ export class DetachedSubject implements TaskSubject {
     if (this.#isLooking) return;
     this.#isLooking = true;
     startTimer(this.#lookAgainMs, () => {
-      this.#isLooking = false;
-      void this.#then(() => this.#find());
+      void this.#then(() => {
+        this.#isLooking = false;
+        return this.#find();
+      });
     });
     this.#lookAgainMs = Math.min(MOST_LOOK_MS, 2 * this.#lookAgainMs);
   }
@@ -307,7 +310,11 @@ export class DetachedSubject implements TaskSubject {
   }
 }
 
-function notWritten(errno: number): Error {
+function troubleIn(state: SubjectState): string | undefined {
+  return state.kind === 'running' ? state.trouble : undefined;
+}
+
+function notWritten(errno: number, why: string): Error {
   const code = errorCode(errno);
-  return Object.assign(new Error(`${code}: its input is closed`), { code, errno });
+  return Object.assign(new Error(`${code}: ${why}`), { code, errno });
 }

@@ -1,8 +1,11 @@
 import { checkExtent, type TerminalSize } from '../../options/terminal.js';
 import { InputError } from '../../support/errors.js';
 import { FollowedTask } from '../followed-task.js';
+import { taskLabel } from '../label.js';
+import { type TaskEnd, type TaskStatus, taskResult } from '../status.js';
 import type { DetachedSubject } from './detached-subject.js';
 import type { DetachedRecord } from './registry.js';
+import { endOfDetached } from './task-end.js';
 import type { DetachedTerminal } from './terminal/detached-terminal.js';
 import { type ShowEnd, type ShowOptions, showTerminal } from './terminal/show.js';
 
@@ -10,6 +13,9 @@ import { type ShowEnd, type ShowOptions, showTerminal } from './terminal/show.js
 export class DetachedTask extends FollowedTask {
   /** The detached command itself: its output as bytes, and all changes. */
   readonly subject: DetachedSubject;
+  /** Always 'detached': the task outlives its host. */
+  readonly lifetime = 'detached' as const;
+  #ended: Promise<TaskEnd> | undefined;
 
   constructor(subject: DetachedSubject) {
     super(subject.id, subject);
@@ -19,6 +25,37 @@ export class DetachedTask extends FollowedTask {
   /** The options it was started with, and its state. */
   get record(): DetachedRecord {
     return this.subject.record;
+  }
+
+  /** The command, shortened to one line. */
+  get label(): string {
+    return taskLabel(this.record.command);
+  }
+
+  /**
+   * Resolves when its command has ended, or its end cannot be known ('failed'), with the end of its output. Never
+   * rejects, and does not keep the host alive.
+   */
+  get ended(): Promise<TaskEnd> {
+    this.#ended ??= endOfDetached(this.subject);
+    return this.#ended;
+  }
+
+  /** Returns the task's current status. */
+  status(): TaskStatus {
+    const { state, startedAt } = this.record;
+    const { receipt } = this;
+    const until = 'endedAt' in state ? state.endedAt : Date.now();
+    return {
+      id: this.id,
+      type: 'bash',
+      state: state.kind,
+      ...(receipt && { result: taskResult(receipt.outcome) }),
+      ...(state.kind === 'lost' && { result: 'failed' as const }),
+      label: this.label,
+      lifetime: this.lifetime,
+      durationMs: receipt?.durationMs ?? Math.max(0, until - startedAt),
+    };
   }
 
   /**

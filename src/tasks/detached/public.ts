@@ -11,7 +11,7 @@ import { inLaterTurn } from '../../support/timing.js';
 import { checkDetachedNotify, type DetachedNotify } from '../notify/notify.js';
 import type { SubjectState } from '../subject.js';
 import { DetachedTask } from './detached-task.js';
-import { listDetached } from './registry.js';
+import { type DetachedRecord, listDetached } from './registry.js';
 import { openDetached, startDetachedSubject } from './start.js';
 import { announce } from './watches/runtimes.js';
 
@@ -71,6 +71,11 @@ export interface TaskSummary {
   readonly hasInput: boolean;
   /** Whether it has a terminal, which `forkline attach` shows and types into. */
   readonly hasTerminal: boolean;
+  /**
+   * What could not be found out, and why: its keeper does not answer, or is of another version; its files
+   * can't be read; its state is lost. Absent: all is known.
+   */
+  readonly trouble?: string;
 }
 
 /**
@@ -95,15 +100,24 @@ export async function listTasks(): Promise<readonly TaskSummary[]> {
       outputFile,
       hasInput,
       hasTerminal: terminal !== undefined,
+      ...troubleOf(record),
     };
   });
+}
+
+function troubleOf({ trouble, state }: DetachedRecord): { readonly trouble?: string } {
+  const ofState = state.kind === 'running' ? state.trouble : undefined;
+  const reason = state.kind === 'lost' ? state.reason : ofState;
+  const all = [reason, trouble].filter((one) => one !== undefined);
+  return all.length > 0 ? { trouble: all.join('; ') } : {};
 }
 
 /**
  * Follows a detached task that any process of the user has started: its state, its output by a cursor,
  * its input, its end.
  *
- * @throws {InputError} There is no task with this id.
+ * @throws {InputError} There is no task with this id; or nothing can be told of it but its id, and the message says why:
+ * its files are damaged, or of another version.
  */
 export async function attach(id: string): Promise<DetachedTask> {
   return inLaterTurn(async () => new DetachedTask(await openDetached(id)));

@@ -2,7 +2,7 @@ import { inBatches } from '../../support/batches.js';
 import { InputError, showValue } from '../../support/errors.js';
 import type { SubjectState } from '../subject.js';
 import type { KeeperState } from './keeper/keeper-state.js';
-import { type DetachedOrder, readOrder } from './place/order.js';
+import { type DetachedOrder, lookAtOrder } from './place/order.js';
 import { findPlace, findPlaces, type TaskPlace } from './place/place.js';
 import { findStanding, stateOf } from './standing.js';
 
@@ -47,7 +47,7 @@ export async function listDetached(): Promise<DetachedRecord[]> {
 }
 
 async function lookAt(place: TaskPlace): Promise<DetachedRecord | undefined> {
-  const order = await readOrder(place.directory);
+  const order = await lookAtOrder(place.directory);
   if (order === undefined) return undefined;
   const standing = await findStanding(place);
   if (standing.kind === 'kept') standing.connection.close();
@@ -66,7 +66,7 @@ export async function findDetached(
 ): Promise<{ place: TaskPlace; order: DetachedOrder }> {
   const place = typeof id === 'string' ? await findPlace(id) : undefined;
   if (place !== undefined) {
-    const order = await readOrder(place.directory);
+    const order = await lookAtOrder(place.directory);
     if (order !== undefined) return { place, order };
   }
   throw new InputError(`id: expected the id of a detached task, got ${showValue(id)}`);

@@ -3,10 +3,10 @@ import type { SubjectState } from '../subject.js';
 import { endReceipt } from './end-receipt.js';
 import { isOfAnotherBoot, lookFor } from './identity.js';
 import { KeeperConnection, KeeperSilent } from './keeper/connection.js';
-import type { KeeperState, KeptEnd } from './keeper/keeper-state.js';
+import { type KeeperState, type KeptEnd, OtherVersion } from './keeper/keeper-state.js';
 import type { DetachedOrder } from './place/order.js';
 import type { TaskPlace } from './place/place.js';
-import { readRecord } from './place/record.js';
+import { lookAtRecord, readRecord, type SeenRecord } from './place/record.js';
 
 /** The known state of a command, and its source. */
 export type Standing =
@@ -18,6 +18,12 @@ export type Standing =
     }
   /** The keeper runs and writes its record, but accepts no connection. */
   | { readonly kind: 'recorded'; readonly state: KeeperState }
+  /** It is not known to have ended, and its keeper can't be asked; `state`: the last known state. */
+  | {
+      readonly kind: 'unheard';
+      readonly state: KeeperState | undefined;
+      readonly trouble: string;
+    }
   /** No process of the command is left. */
   | { readonly kind: 'over'; readonly state: KeeperState; readonly end: KeptEnd }
   /** The command had ended when its keeper was killed; processes that were left then may still run. */
@@ -27,33 +33,62 @@ export type Standing =
 
 /** Asks the keeper of a command, or else its record. */
 export async function findStanding({ directory }: TaskPlace): Promise<Standing> {
-  let error: unknown;
+  const before = await readRecord(directory);
+  if (before?.stage.kind === 'ended') return { kind: 'over', state: before, end: before.stage.end };
   try {
     const connection = await KeeperConnection.open(directory);
     return { kind: 'kept', connection, state: connection.state };
-  } catch (reason) {
-    error = reason;
+  } catch (error) {
+    // Read after the connection failed: a keeper that has just exited has written it before.
+    return withoutAnswer(error, await lookAtRecord(directory), directory);
   }
-  // Read after the connection failed: a keeper that has just exited has written it before.
-  const state = await readRecord(directory);
-  if (state === undefined) {
-    return { kind: 'lost', state, reason: 'there is no trustworthy record of its start' };
+}
+
+async function withoutAnswer(
+  error: unknown,
+  { state: recorded, trouble }: SeenRecord,
+  directory: string,
+): Promise<Standing> {
+  const isWhole = recorded !== undefined && trouble === undefined;
+  if (isWhole && recorded.stage.kind === 'ended') {
+    return { kind: 'over', state: recorded, end: recorded.stage.end };
   }
-  if (state.stage.kind === 'ended') return { kind: 'over', state, end: state.stage.end };
-  if (await isOfAnotherBoot(state)) return afterReboot(state);
-  const { pid } = state.keeper;
-  if (error instanceof KeeperSilent) {
-    return { kind: 'lost', state, reason: `its keeper, process ${pid}, does not answer` };
+  // Only a keeper accepts connections.
+  if (error instanceof OtherVersion) {
+    const state = isWhole ? recorded : (error.begun ?? recorded);
+    return { kind: 'unheard', state, trouble: await withLeader(error.message, state) };
   }
-  const keeper = await lookFor(state, state.keeper);
-  // The keeper has no socket, or accepts no further connection.
-  if (keeper === 'there') return { kind: 'recorded', state };
-  if (keeper === 'unknown' && hasCode(error, 'ENOENT')) {
-    const reason = `whether its keeper, process ${pid}, still runs can't be seen`;
-    return { kind: 'lost', state, reason };
+  const keeper = recorded === undefined ? '' : `, process ${recorded.keeper.pid},`;
+  if (error instanceof KeeperSilent || hasCode(error, 'EAGAIN')) {
+    const silent = `its keeper${keeper} does not answer`;
+    return { kind: 'unheard', state: recorded, trouble: await withLeader(silent, recorded) };
+  }
+  if (recorded === undefined) {
+    const why = trouble === undefined ? '' : `: ${trouble}`;
+    const reason = `there is no trustworthy record of its start${why}`;
+    return { kind: 'lost', state: undefined, reason };
+  }
+  if (await isOfAnotherBoot(recorded)) return afterReboot(recorded, trouble);
+  const presence = await lookFor(recorded, recorded.keeper);
+  if (presence === 'there') {
+    // The keeper has no socket, or accepts no further connection.
+    if (isWhole) return { kind: 'recorded', state: recorded };
+    return { kind: 'unheard', state: recorded, trouble: await withLeader(trouble ?? '', recorded) };
+  }
+  if (presence === 'unknown' && !hasCode(error, 'ECONNREFUSED')) {
+    const unseen = `whether its keeper${keeper} still runs can't be seen`;
+    return { kind: 'unheard', state: recorded, trouble: unseen };
+  }
+  if (!isWhole) {
+    const gone = `its keeper${keeper} has ended, and ${trouble}`;
+    return { kind: 'lost', state: recorded, reason: await withLeader(gone, recorded) };
   }
   // The keeper may have exited since, with a last record.
-  return withoutKeeper((await readRecord(directory)) ?? state);
+  return withoutKeeper((await readRecord(directory)) ?? recorded);
+}
+
+async function withLeader(what: string, state: KeeperState | undefined): Promise<string> {
+  return state === undefined ? what : `${what}; ${await describeLeader(state)}`;
 }
 
 async function withoutKeeper(state: KeeperState): Promise<Standing> {
@@ -72,9 +107,11 @@ async function withoutKeeper(state: KeeperState): Promise<Standing> {
 }
 
 /** After a reboot, no process of the command is left. */
-function afterReboot(state: KeeperState): Standing {
+function afterReboot(state: KeeperState, trouble: string | undefined): Standing {
   const { stage } = state;
-  if (stage.kind === 'left') return { kind: 'over', state, end: stage.end };
+  if (stage.kind === 'left' && trouble === undefined) {
+    return { kind: 'over', state, end: stage.end };
+  }
   return { kind: 'lost', state, reason: 'the machine was restarted while it ran' };
 }
 
@@ -99,6 +136,7 @@ export async function stateOf(
   order: DetachedOrder,
 ): Promise<SubjectState> {
   if (standing.kind === 'lost') return { kind: 'lost', reason: standing.reason };
+  if (standing.kind === 'unheard') return { kind: 'running', trouble: standing.trouble };
   const { state } = standing;
   const subject = { place, order, state };
   if (standing.kind === 'over') {

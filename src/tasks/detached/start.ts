@@ -3,6 +3,7 @@ import type { Priority } from '../../options/command-options.js';
 import { type PtyOption, terminalSize } from '../../options/terminal.js';
 import { sandboxOfCommand } from '../../sandbox/of-command.js';
 import { readSandbox, type SandboxOption } from '../../sandbox/policy.js';
+import { InputError } from '../../support/errors.js';
 import type { DetachedNotify } from '../notify/notify.js';
 import { DetachedSubject } from './detached-subject.js';
 import { markDetached } from './end-checkouts.js';
@@ -110,9 +111,14 @@ export async function startDetachedSubject(
 /**
  * Follows a detached command that any process of the user has started.
  *
- * @throws {InputError} There is no task with this id.
+ * @throws {InputError} There is no task with this id, or nothing can be told of it.
  */
 export async function openDetached(id: string): Promise<DetachedSubject> {
   const { place, order } = await findDetached(id);
-  return DetachedSubject.open(place, order);
+  const subject = await DetachedSubject.open(place, order);
+  const { state, record } = subject;
+  if (order.trouble !== undefined && state.kind === 'lost' && record.pid === 0) {
+    throw new InputError(`id: nothing is known of task ${id}: ${order.trouble}; ${state.reason}`);
+  }
+  return subject;
 }

@@ -5,7 +5,8 @@ use crate::fields::{Reader, Writer};
 use crate::member::Member;
 
 /// The version of the state and of the messages. Changes only with these: such a command may outlive an
-/// update of the package that started it.
+/// update of the package that started it. Each version begins as this one does, up to the leader: so that a
+/// reader of another version can name the processes, and end them.
 pub const VERSION: u64 = 4;
 
 /// A process, identified among all past and present ones.

@@ -73,24 +73,58 @@ export interface KeeperState {
 const VERSION = 4;
 const WITHOUT_REASON = 3;
 const WITHOUT_SHARE = 2;
+/** More versions than there will be: a greater number is not one. */
+const MOST_VERSIONS = 10_000;
+
+/** A state of a version that this one does not know. */
+export class OtherVersion extends RangeError {
+  /** What each version has at its beginning; of the stage nothing is known. Undefined: it could not be read. */
+  readonly begun: KeeperState | undefined;
+
+  constructor(version: number, begun: KeeperState | undefined) {
+    const own = `this forkline reads versions ${WITHOUT_SHARE} to ${VERSION}`;
+    super(
+      `its keeper is of another version of forkline: its record has version ${version}, ${own}`,
+    );
+    this.begun = begun;
+  }
+}
 
 /**
  * Decodes a state as native/protocol/src/task/state.rs writes it.
  *
- * @throws {RangeError} The bytes are no state, or one of another version.
+ * @throws {OtherVersion} The state has a version that is not known here.
+ * @throws {RangeError} The bytes are no state.
  */
 export function decodeState(bytes: Buffer): KeeperState {
   const fields = new FieldReader(bytes);
   const version = fields.number();
   if (version > VERSION || version < WITHOUT_SHARE) {
-    throw new RangeError(`expected version ${VERSION}, got ${version}`);
+    if (!(version > 0 && version < MOST_VERSIONS)) throw new RangeError('expected a record');
+    throw new OtherVersion(version, decodeLater(fields));
   }
+  const beginning = decodeBeginning(fields);
+  const stage = decodeStage(fields, version);
+  if (!fields.isAtEnd) throw new RangeError('expected the end of the record');
+  return { ...beginning, stage };
+}
+
+/** The fields that are the same in each version. */
+function decodeBeginning(fields: FieldReader): Omit<KeeperState, 'stage'> {
   const boot = fields.text();
   const startedAt = fields.number();
   const [keeper, leader] = [decodeProcess(fields), decodeProcess(fields)];
-  const stage = decodeStage(fields, version);
-  if (!fields.isAtEnd) throw new RangeError('expected the end of the record');
-  return { boot, keeper, leader, startedAt, stage };
+  return { boot, keeper, leader, startedAt };
+}
+
+function decodeLater(fields: FieldReader): KeeperState | undefined {
+  try {
+    const beginning = decodeBeginning(fields);
+    const isPlausible = [beginning.keeper, beginning.leader].every(({ pid }) => pid > 0);
+    return isPlausible ? { ...beginning, stage: { kind: 'running' } } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function decodeProcess(fields: FieldReader): ProcessName {

@@ -1,6 +1,7 @@
-import { rename, writeFile } from 'node:fs/promises';
+import { lstat, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TerminalSize } from '../../../options/terminal.js';
+import { hasCode, messageOf } from '../../../support/errors.js';
 import {
   isNumber,
   isNumberOrNothing,
@@ -28,10 +29,14 @@ export interface DetachedOrder {
   readonly terminal: TerminalSize | undefined;
   /** When the start was requested, in milliseconds since 1970. */
   readonly askedAt: number;
+  /** Why these options are not all known; absent: they are. */
+  readonly trouble?: string;
 }
 
 const NAME = 'task.json';
 const VERSION = 1;
+/** For a command whose own is not known. */
+const USUAL_GRACE_MS = 5000;
 /**
  * The most bytes of such a file: a command has some 200 KB at most, and each of its characters takes up
  * to six bytes.
@@ -46,20 +51,55 @@ export async function writeOrder(directory: string, order: DetachedOrder): Promi
   await rename(draft, join(directory, NAME));
 }
 
-/** Returns undefined when there is no file that can be trusted. */
-export async function readOrder(directory: string): Promise<DetachedOrder | undefined> {
+/**
+ * Reads the stored options, as far as they can be read and trusted.
+ *
+ * @returns Undefined: there are none, since the command is being started, or its place removed.
+ */
+export async function lookAtOrder(directory: string): Promise<DetachedOrder | undefined> {
+  let value: unknown;
   try {
-    const text = await readOwnFile(join(directory, NAME), LONGEST);
-    return parseOrder(JSON.parse(text.toString()));
-  } catch {
-    return undefined;
+    value = JSON.parse((await readOwnFile(join(directory, NAME), LONGEST)).toString());
+    return parseOrder(value);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT') && !(await isStarted(directory))) return undefined;
+    const trouble = `its options (${join(directory, NAME)}) can't be read: ${messageOf(error)}`;
+    return { ...rest(value), trouble };
   }
+}
+
+/** Returns whether a keeper has written its record there. */
+function isStarted(directory: string): Promise<boolean> {
+  return lstat(join(directory, 'output.state')).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Returns what can be told of stored options in another format. */
+function rest(value: unknown): DetachedOrder {
+  const field = (name: string): unknown =>
+    typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+  const [command, cwd, askedAt] = [field('command'), field('cwd'), field('askedAt')];
+  return {
+    command: isText(command) ? command : '',
+    cwd: isText(cwd) ? cwd : '',
+    timeoutMs: undefined,
+    graceMs: USUAL_GRACE_MS,
+    outputQuota: 0,
+    hasInput: false,
+    terminal: undefined,
+    askedAt: isNumber(askedAt) ? askedAt : 0,
+  };
 }
 
 /** @throws {Error} `value` does not have the stored fields. */
 function parseOrder(value: unknown): DetachedOrder {
   const read = keptFields<keyof DetachedOrder | 'version'>('order', value);
-  if (read('version', isNumber) !== VERSION) throw new Error('version: another one');
+  const version = read('version', isNumber);
+  if (version !== VERSION) {
+    throw new Error(`it has version ${version}, this forkline reads version ${VERSION}`);
+  }
   return {
     command: read('command', isText),
     cwd: read('cwd', isText),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { inBatches } from '../../../support/batches.js';
 import { removeBeside } from '../../../support/directories/abandoned.js';
 import { KeeperConnection, KeeperSilent } from '../keeper/connection.js';
+import { OtherVersion } from '../keeper/keeper-state.js';
 import { readRecord } from './record.js';
 
 /**
@@ -31,7 +32,7 @@ async function isKept(directory: string): Promise<boolean> {
     (await KeeperConnection.open(directory)).close();
     return true;
   } catch (error) {
-    return error instanceof KeeperSilent;
+    return error instanceof KeeperSilent || error instanceof OtherVersion;
   }
 }
 

@@ -9,7 +9,7 @@ import { watchesOf } from '../../notify/notify.js';
 import { Watches, type WatchOrder } from '../../notify/watches.js';
 import { type TaskStatus, taskResult } from '../../status.js';
 import { DetachedSubject } from '../detached-subject.js';
-import { readOrder } from '../place/order.js';
+import { lookAtOrder } from '../place/order.js';
 import { findPlaces, type TaskPlace } from '../place/place.js';
 import { DiskLedger, readNotify, searchFrom, toldWatches } from './record.js';
 import { addRuntime } from './runtimes.js';
@@ -78,7 +78,7 @@ export class DetachedWatches {
     if (notify?.to !== this.#name) return;
     const told = await toldWatches(directory, notify);
     if (told.length === watchesOf(notify).length) return;
-    const order = await readOrder(directory);
+    const order = await lookAtOrder(directory);
     if (order === undefined) return;
     const subject = await DetachedSubject.open(place, order);
     const isStarting = subject.record.pid === 0 && Date.now() - order.askedAt < STARTING_MS;
