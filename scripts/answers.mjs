@@ -139,7 +139,7 @@ async function forgetOutput(details) {
 function withoutChance(text, cwd) {
   return text
     .replaceAll(cwd, '/srv/project')
-    .replace(/\/\S*\/forkline-\d+\/[^\s"\]<]*/g, '/tmp/forkline/output')
+    .replace(/\/\S*\/forkline(?:-\d+)?\/[^\s"\]<]*/g, '/tmp/forkline/output')
     .replace(/Wall time: \d+\.\d+/g, 'Wall time: 0.12')
     .replace(/"(wallTimeMs|durationMs)":[\d.]+/g, '"$1":120')
     .replace(/task_[\da-f]{8}/g, 'task_5f0c1e2a')

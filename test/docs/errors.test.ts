@@ -46,6 +46,7 @@ const INTERNAL = [
   'ClientTerminalError',
   'KeeperGone',
   'KeeperSilent',
+  'OtherVersion',
   'OutputClosedError',
   'PipesError',
   'ProtocolFault',

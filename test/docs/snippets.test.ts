@@ -58,6 +58,7 @@ afterAll(async () => {
   rmSync(modules, { recursive: true });
   // Detached commands that an example has started, on purpose, for later.
   vi.stubEnv('TMPDIR', env.TMPDIR ?? '');
+  vi.stubEnv('XDG_STATE_HOME', env.XDG_STATE_HOME ?? '');
   for (const { id } of await listTasks()) await (await attach(id)).stop({ graceMs: 0 });
   vi.unstubAllEnvs();
 });

@@ -175,6 +175,7 @@ export function surroundingsIn(place: string): NodeJS.ProcessEnv {
   return {
     ...process.env,
     ...{ PATH: path, HOME: join(place, 'home'), TMPDIR: temporary, TMUX_TMPDIR: temporary },
+    XDG_STATE_HOME: temporary,
     TMUX: undefined,
   };
 }

@@ -6,7 +6,7 @@ import { homeDirectory } from './home.js';
 import { checkPrivate, makePrivate } from './private-directory.js';
 
 /** A directory that can be used, or why none can. */
-export type StateDirectory =
+type StateDirectory =
   | { readonly path: string; readonly reason?: undefined }
   | { readonly path?: undefined; readonly reason: string };
 

@@ -27,13 +27,13 @@ pub struct Store {
     is_divided: bool,
     is_marked: bool,
     /// The pieces of the last part, the oldest first.
-    pieces: VecDeque<Piece>,
+    pieces: VecDeque<LastPiece>,
     /// Whether bytes could not be written.
     has_failed: bool,
     advised: bool,
 }
 
-struct Piece {
+struct LastPiece {
     path: PathBuf,
     file: File,
     start: u64,
@@ -173,9 +173,9 @@ impl Store {
     }
 
     /// Copies the end of the output's own file into a piece.
-    fn copy_from(&mut self, start: u64) -> io::Result<Piece> {
+    fn copy_from(&mut self, start: u64) -> io::Result<LastPiece> {
         let length = self.first - start;
-        let mut piece = Piece::create(&self.path, start)?;
+        let mut piece = LastPiece::create(&self.path, start)?;
         self.file.seek(SeekFrom::Start(start))?;
         match io::copy(&mut (&self.file).take(length), &mut piece.file) {
             Ok(copied) if copied == length => {
@@ -223,7 +223,7 @@ impl Store {
             return excess as usize;
         }
         let total = self.total;
-        let is_open = |piece: &Piece| piece.start + piece.length == total;
+        let is_open = |piece: &LastPiece| piece.start + piece.length == total;
         let filled = self.pieces.back().filter(|piece| is_open(piece)).map(|piece| piece.length);
         let filled = filled.filter(|length| *length < self.shares.piece);
         let part = up_to(bytes, self.shares.piece - filled.unwrap_or(0));
@@ -242,7 +242,7 @@ impl Store {
 
     fn write_last(&mut self, part: &[u8], goes_on: bool) -> io::Result<usize> {
         if !goes_on || self.pieces.is_empty() {
-            self.pieces.push_back(Piece::create(&self.path, self.total)?);
+            self.pieces.push_back(LastPiece::create(&self.path, self.total)?);
         }
         let Some(piece) = self.pieces.back_mut() else { return Ok(0) };
         let written = piece.file.write(part);
@@ -262,11 +262,11 @@ impl Store {
     }
 }
 
-impl Piece {
-    fn create(output: &Path, start: u64) -> io::Result<Piece> {
+impl LastPiece {
+    fn create(output: &Path, start: u64) -> io::Result<LastPiece> {
         let path = beside(output, "last", start);
         let file = new_file(&path)?;
-        Ok(Piece { path, file, start, length: 0 })
+        Ok(LastPiece { path, file, start, length: 0 })
     }
 }
 
