@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { attach } from '../../src/index.js';
 import { readOutputFile } from '../../src/tasks/detached/output-file.js';
@@ -8,7 +9,7 @@ import { cli } from '../support/cli.js';
 import { longSleep } from '../support/commands.js';
 import { untilState, useTasks } from '../support/detached-tasks.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
-import { eventually } from '../support/processes.js';
+import { eventually, isGone, parentOf } from '../support/processes.js';
 import { fc } from '../support/properties.js';
 
 leavesNothingBehind();
@@ -120,4 +121,32 @@ test('a reader that goes on from its cursor gets each kept byte once, and all ga
     }),
     { numRuns: 12 },
   );
+});
+
+test('the keeper can be killed at any moment: what is kept is at its position, and the command ends', async () => {
+  const line = 'abcdefg\n';
+  for (let delay = 0; delay < 12; delay += 1) {
+    const subject = await tasks.start(`exec yes abcdefg`, { maxOutputBytes: 100_000 });
+    const { pid } = subject.record;
+    await sleep(3 * delay);
+    process.kill(parentOf(pid), 'SIGKILL');
+    await untilState(subject, 'lost');
+    // Its next output has no reader.
+    await eventually(() => expect(isGone(pid)).toBe(true));
+    let cursor = 0;
+    let kept = 0;
+    for (;;) {
+      const { bytes, from, total } = await subject.read(cursor, 7000);
+      if (bytes.length === 0) {
+        expect(from).toBe(total);
+        break;
+      }
+      const expected = line.repeat(1000).slice(from % 8, (from % 8) + bytes.length);
+      expect(Buffer.from(bytes).toString() === expected).toBe(true);
+      kept += bytes.length;
+      cursor = from + bytes.length;
+    }
+    expect(kept).toBeLessThanOrEqual(100_000);
+    expect((await attach(subject.id)).state).toBe('lost');
+  }
 });

@@ -1,8 +1,8 @@
-import { fc } from '../../support/properties.js';
 import { expect, test } from 'vitest';
 import { DetachKeys, parseDetachKeys } from '../../../src/tasks/detached/terminal/detach-keys.js';
 import { hasReplies, withoutReplies } from '../../../src/tasks/detached/terminal/replies.js';
 import { ShownModes } from '../../../src/tasks/detached/terminal/shown-modes.js';
+import { fc } from '../../support/properties.js';
 
 test('keys are named as characters, and with ctrl-', () => {
   expect([...parseDetachKeys('ctrl-\\')]).toEqual([0x1c]);

@@ -1,6 +1,6 @@
-import { fc } from '../../support/properties.js';
 import { expect, test } from 'vitest';
 import { Replica } from '../../../src/tasks/detached/terminal/replica.js';
+import { fc } from '../../support/properties.js';
 
 const SIZE = { columns: 30, rows: 8 };
 
