@@ -33,7 +33,8 @@ const sed: Judge = (options, operands) => {
 const awk: Judge = (options, operands) => {
   const [script = '', ...files] = operands;
   const isReadable = options.every((option) => /^-[Fv]/.test(option));
-  const isSure = isReadable && files.length === 0 && !/exit|getline|BEGIN|\0/.test(script);
+  const isSure =
+    isReadable && script !== '' && files.length === 0 && !/exit|getline|BEGIN|\0/.test(script);
   return isSure ? 'all' : 'part';
 };
 
