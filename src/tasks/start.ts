@@ -75,6 +75,7 @@ export async function startWork(
     takesInput: stdin === 'pipe' || options.pty !== undefined,
     terminal: options.pty === undefined ? undefined : terminalSize(options.pty),
     outputFile: requested(command, options).spillPath,
+    encoding: options.encoding,
   });
   const { handle, result } = await startCommand(command, environment, options, subject);
   return {

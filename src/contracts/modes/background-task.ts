@@ -37,9 +37,17 @@ async function lastOutput(subject: DetachedSubject, encoding: string | undefined
   const last = Math.max(0, total - SHOWN_BYTES);
   // Even, for encodings of two bytes.
   const from = last - (last % 2);
-  if (encoding === undefined) return (await readOutput(subject, from, SHOWN_BYTES)).text;
+  if (encoding === undefined) {
+    const { text } = await readOutput(subject, from, SHOWN_BYTES);
+    return from === 0 ? text : wholeLines(text);
+  }
   const { bytes } = await subject.read(from, SHOWN_BYTES + 1);
   const text = new TextDecoder(encoding).decode(bytes);
   // A character of the file may have begun before: the first line that is whole has none such.
-  return from === 0 ? text : text.slice(text.indexOf('\n') + 1);
+  return from === 0 ? text : wholeLines(text);
+}
+
+/** Returns the lines of a text that may begin within one; of a single line the piece. */
+function wholeLines(text: string): string {
+  return text.slice(text.indexOf('\n') + 1) || text;
 }

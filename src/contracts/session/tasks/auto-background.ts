@@ -63,7 +63,11 @@ export async function runOrGoOn(
   const keeper = await OutputKeeper.open(settings.outputs, TOOL);
   // Most commands end soon, and need no file.
   const spill = keeper.spill(MEMORY_BYTES);
-  const subject = new CommandSubject({ takesInput: false, outputFile: spill?.path });
+  const subject = new CommandSubject({
+    takesInput: false,
+    outputFile: spill?.path,
+    encoding: settings.encoding,
+  });
   let handle: CommandHandle | undefined;
   const follower: CommandFollower = {
     takesInput: false,

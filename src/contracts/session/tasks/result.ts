@@ -71,7 +71,8 @@ function lossyOf(shown: ShownTaskOutput): readonly string[] {
   return shown.kind === 'merged' ? [] : lossyNotices(shown.streams);
 }
 
-function isCut(shown: ShownTaskOutput): boolean {
+/** Returns whether a part of the output is not shown. */
+export function isCut(shown: ShownTaskOutput): boolean {
   if (shown.kind === 'merged') return shown.isCut;
   return shown.streams.stdout.isCut || shown.streams.stderr.isCut;
 }

@@ -97,7 +97,8 @@ async function startAttached(
   const options: ExecuteOptions = terminal
     ? { ...onPipes, streams: 'merged', encoding: undefined, pty: terminal }
     : onPipes;
-  const subject = new CommandSubject({ takesInput, terminal, outputFile: spill?.path });
+  const { encoding } = options;
+  const subject = new CommandSubject({ takesInput, terminal, outputFile: spill?.path, encoding });
   try {
     const start = () => startCommand(text, environment, options, subject);
     const { handle, result } = await inPlace(session, from, start);

@@ -7,7 +7,7 @@ import { aimOf, awaitedText, namesSomething, untilOf } from '../../tasks/until.j
 import { WRITE_WAIT, writeTo } from '../../tasks/write-and-wait.js';
 import { createValidator } from '../../validate.js';
 import { endedTask, newsOfTask, unknownTask, wholeScreen } from './answers.js';
-import { runningTaskResult, type TaskDetails, type TaskListDetails } from './result.js';
+import { isCut, runningTaskResult, type TaskDetails, type TaskListDetails } from './result.js';
 import {
   KILL_TASK_DESCRIPTION,
   KILL_TASK_SCHEMA,
@@ -128,9 +128,12 @@ async function outputSoFar(
   known: SessionTask,
 ): Promise<ToolResult<TaskDetails>> {
   if (known.task.terminal !== undefined) return wholeScreen(tasks, known);
+  // What comes meanwhile may be shown, and is then shown again by the next look.
+  const { total } = await known.task.read({ since: Number.MAX_SAFE_INTEGER });
   const shown = await known.outputSoFar();
   // The command has ended meanwhile.
   if (shown === undefined) return endedTask(tasks, known, 'all');
+  if (!isCut(shown)) await known.task.look({ kind: 'end', upTo: total }, Number.MAX_SAFE_INTEGER);
   return runningTaskResult(known.task.id, shown);
 }
 
