@@ -137,10 +137,6 @@ export class FollowedTask {
    * @throws {InputError} The task was not started with `pty`.
    */
   async screen(): Promise<string> {
-    const { followed } = this;
-    if (this.terminal !== undefined && followed.screenText !== undefined) {
-      return followed.screenText();
-    }
     return this.screenFor('screen').text();
   }
 
@@ -163,10 +159,9 @@ export class FollowedTask {
   /**
    * Changes the size of its terminal; its programs are told.
    *
-   * @returns The size that the terminal has now; undefined: a detached command has ended, or its keeper is lost.
    * @throws {InputError} The task was not started with `pty`, or the size is out of range.
    */
-  async resize(columns: number, rows: number): Promise<TerminalSize | undefined> {
+  async resize(columns: number, rows: number): Promise<void> {
     const size = { columns: checkExtent('columns', columns), rows: checkExtent('rows', rows) };
     const { followed } = this;
     const screen = this.screenFor('resize');
@@ -176,7 +171,6 @@ export class FollowedTask {
     // What was printed so far is for the old size.
     await screen.resize(size);
     followed.resize(size);
-    return size;
   }
 
   /**

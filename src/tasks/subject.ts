@@ -52,8 +52,6 @@ export interface TaskSubject {
   watch(told: () => void): () => void;
   /** Reads its output from a position on, at most `maxBytes`; from the oldest byte that is still kept. */
   read(since: number, maxBytes: number): Promise<OutputStretch>;
-  /** Returns the screen of its terminal as text, where that is not made from all of the output. */
-  screenText?(): Promise<string>;
   /** Lists its current processes; undefined when they could not be examined. */
   members(): Promise<readonly BackgroundProcess[] | undefined>;
   /**

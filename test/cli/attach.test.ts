@@ -1,13 +1,13 @@
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
-import { attach, type LiveProcess, run, spawn, type TerminalSize } from '../../src/index.js';
-import { Emulator } from '../../src/terminal/emulator.js';
-import { cli, endOf, program, startCliOn } from '../support/cli.js';
+import { expect, test } from 'vitest';
+import { attach, run } from '../../src/index.js';
+import { User } from '../support/attached-user.js';
+import { cli, endOf, startCliOn } from '../support/cli.js';
 import { longSleep, quote, sleeping } from '../support/commands.js';
 import { useTasks } from '../support/detached-tasks.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
-import { childrenOf, eventually, lives, parentOf } from '../support/processes.js';
+import { eventually, lives, parentOf } from '../support/processes.js';
 
 leavesNothingBehind();
 const tasks = useTasks();
@@ -20,76 +20,6 @@ async function detached(command: string, ...flags: readonly string[]): Promise<s
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return tasks.note(stdout.toString().trim());
 }
-
-/** A user before a terminal on which `forkline attach` runs. */
-class User {
-  readonly live: LiveProcess;
-  readonly #emulator: Emulator;
-  /** All that the terminal has got. */
-  raw = '';
-  readonly #drawn: Promise<void>;
-
-  private constructor(live: LiveProcess, emulator: Emulator) {
-    this.live = live;
-    this.#emulator = emulator;
-    this.#drawn = this.#draw();
-  }
-
-  static async attach(id: string, size: TerminalSize = SIZE, ...flags: string[]): Promise<User> {
-    const words = [process.execPath, program, 'attach', id, ...flags].map(quote);
-    const command = `echo before; a=$(stty -g); ${words.join(' ')}; rc=$?
-      test "$a" = "$(stty -g)" && echo "restored, $rc"`;
-    const live = await spawn(command, { pty: size });
-    users.push(live);
-    return new User(live, await Emulator.create(size));
-  }
-
-  get screen(): string {
-    return this.#emulator.text();
-  }
-
-  /** The process of `forkline attach`. */
-  get pid(): number {
-    const pid = childrenOf(this.live.pid)[0];
-    if (pid === undefined) throw new Error('nothing is attached');
-    return pid;
-  }
-
-  type(keys: string): Promise<void> {
-    return this.live.write(keys);
-  }
-
-  resize(columns: number, rows: number): void {
-    this.live.resize(columns, rows);
-    this.#emulator.resize({ columns, rows });
-  }
-
-  async sees(text: string | RegExp): Promise<void> {
-    await eventually(() => expect(this.screen).toMatch(text), 20_000);
-  }
-
-  /** What is on the screen at the end. */
-  async ended(): Promise<string> {
-    await this.live.result;
-    await this.#drawn;
-    return this.screen;
-  }
-
-  async #draw(): Promise<void> {
-    for await (const { text } of this.live) {
-      this.raw += text;
-      await this.#emulator.write(text);
-    }
-  }
-}
-
-const users: LiveProcess[] = [];
-afterEach(async () => {
-  for (const live of users.splice(0)) {
-    live.kill();
-    await live.result;
-  }
-});
 
 /** Asks until the terminal has this size. Each question is answered before the next one. */
 async function untilSize(user: User, size: string): Promise<void> {

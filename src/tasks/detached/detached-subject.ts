@@ -1,7 +1,7 @@
 import { inCallersContext } from '../../engine/caller.js';
 import type { Typing } from '../../engine/message.js';
 import type { BackgroundProcess } from '../../engine/outcome.js';
-import { ERRNO, errorCode } from '../../engine/system-error.js';
+import { ERRNO } from '../../engine/system-error.js';
 import type { TerminalSize } from '../../options/terminal.js';
 import { checkData, checkGrace, checkSignal } from '../../options/values.js';
 import { checkFunction, wholeFrom } from '../../support/checks.js';
@@ -16,6 +16,7 @@ import { toProcess } from './end-receipt.js';
 import { type KeeperConnection, KeeperGone } from './keeper/connection.js';
 import type { KeeperState } from './keeper/keeper-state.js';
 import { type KeeperAnswer, type KeeperCall, LONGEST_WRITE } from './keeper/message.js';
+import { notWritten } from './keeper/not-written.js';
 import { endOrphan, signalOrphan } from './orphan.js';
 import { findGap, hasOutput, type OutputGap, readOutputFile } from './output-file.js';
 import type { DetachedOrder } from './place/order.js';
@@ -105,20 +106,9 @@ export class DetachedSubject implements TaskSubject {
     return this.#order.terminal;
   }
 
-  async typing(): Promise<Typing | undefined> {
-    return this.#terminal?.typing();
-  }
-
   /** The calls for its terminal; undefined: it has none. */
   get liveTerminal(): DetachedTerminal | undefined {
     return this.#terminal;
-  }
-
-  /** @throws {InputError} The task was not started with `pty`. */
-  async screenText(): Promise<string> {
-    if (this.#terminal === undefined)
-      throw new InputError('screen: expected a task with a terminal');
-    return this.#terminal.text();
   }
 
   get outputFile(): string {
@@ -190,6 +180,16 @@ export class DetachedSubject implements TaskSubject {
       return;
     }
     if (this.#order.hasInput) void this.#writes.run(() => this.#ask({ kind: 'closeInput' }));
+  }
+
+  /** Sets the size of this process's window on its terminal, if it has one. */
+  resize(size: TerminalSize): void {
+    void this.#terminal?.resize(size);
+  }
+
+  /** Returns how its terminal takes what is typed; undefined without one, or when no keeper answers. */
+  async typing(): Promise<Typing | undefined> {
+    return this.#terminal?.typing();
   }
 
   /** @throws {InputError} There is no such signal. */
@@ -312,9 +312,4 @@ export class DetachedSubject implements TaskSubject {
 
 function troubleIn(state: SubjectState): string | undefined {
   return state.kind === 'running' ? state.trouble : undefined;
-}
-
-function notWritten(errno: number, why: string): Error {
-  const code = errorCode(errno);
-  return Object.assign(new Error(`${code}: ${why}`), { code, errno });
 }

@@ -1,4 +1,4 @@
-import { checkExtent, type TerminalSize } from '../../options/terminal.js';
+import { checkExtent } from '../../options/terminal.js';
 import { InputError } from '../../support/errors.js';
 import { FollowedTask } from '../followed-task.js';
 import { taskLabel } from '../label.js';
@@ -59,15 +59,25 @@ export class DetachedTask extends FollowedTask {
   }
 
   /**
-   * Sets the size of the window in which this process shows the terminal. It counts until this process
-   * ends; the terminal gets the fewest columns and the fewest rows of all windows.
+   * Returns the screen of its terminal as text, without the blank lines at its end. It is made from the
+   * last 256 KiB of the output: what was drawn earlier and never again is not on it.
    *
-   * @returns The size that the terminal has now; undefined: the command has ended, or its keeper is lost.
+   * @throws {InputError} The task was not started with `pty`.
+   */
+  override async screen(): Promise<string> {
+    return this.#terminal('screen').text();
+  }
+
+  /**
+   * Sets the size of the window in which this process shows the terminal. It counts until this process
+   * ends; the terminal gets the fewest columns and the fewest rows of all windows. No effect on a task that
+   * has ended.
+   *
    * @throws {InputError} The size is out of range, or the task was not started with `pty`.
    */
-  override async resize(columns: number, rows: number): Promise<TerminalSize | undefined> {
+  override async resize(columns: number, rows: number): Promise<void> {
     const size = { columns: checkExtent('columns', columns), rows: checkExtent('rows', rows) };
-    return this.#terminal('resize').resize(size);
+    await this.#terminal('resize').resize(size);
   }
 
   /**
@@ -85,7 +95,7 @@ export class DetachedTask extends FollowedTask {
   #terminal(asked: string): DetachedTerminal {
     const { liveTerminal } = this.subject;
     if (liveTerminal === undefined) {
-      throw new InputError(`${asked}: expected a task that was started with pty`);
+      throw new InputError(`${asked}: expected a task with a terminal`);
     }
     return liveTerminal;
   }

@@ -1,4 +1,4 @@
-import type { PtyOption } from '../../../options/terminal.js';
+import type { TerminalSize } from '../../../options/terminal.js';
 import { messageOf } from '../../../support/errors.js';
 import type { DetachedSubject } from '../../../tasks/detached/detached-subject.js';
 import { startDetachedSubject } from '../../../tasks/detached/start.js';
@@ -20,8 +20,8 @@ interface DetachedTaskCommand {
   readonly cwd: string;
   readonly timeoutMs: number | undefined;
   readonly takesInput: boolean;
-  /** Whether it runs on a terminal. Its environment is then one for a terminal. Default: it does not. */
-  readonly pty?: PtyOption | undefined;
+  /** The size of its terminal; its environment is then one for a terminal. Default: it has none. */
+  readonly terminal?: TerminalSize | undefined;
 }
 
 /**
@@ -31,11 +31,11 @@ interface DetachedTaskCommand {
  * @throws Error There is no place for the output.
  */
 export async function startDetachedTask(
-  { text, environment, cwd, timeoutMs, takesInput, pty }: DetachedTaskCommand,
+  { text, environment, cwd, timeoutMs, takesInput, terminal }: DetachedTaskCommand,
   { graceMs, shell, priority, umask, sandbox, maxCharacters }: SessionSettings,
 ): Promise<StartedTask> {
   const subject = await startDetachedSubject(text, environment, {
-    ...{ cwd, timeoutMs, graceMs, shell, priority, umask, sandbox, pty },
+    ...{ cwd, timeoutMs, graceMs, shell, priority, umask, sandbox, pty: terminal },
     outputQuota: QUOTA,
     hasInput: takesInput,
     completionLine: false,
