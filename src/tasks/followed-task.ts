@@ -193,6 +193,11 @@ export class FollowedTask {
     this.screenFor('answerTerminal').answer(onScreen);
   }
 
+  /** Frees the memory of its screen, which is drawn again from what is kept of its output if it is asked for. */
+  forgetScreen(): void {
+    this.#screen = undefined;
+  }
+
   /** @throws {InputError} The task was not started with `pty`. */
   protected screenFor(method: string): TaskScreen {
     const { terminal } = this.followed;

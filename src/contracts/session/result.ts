@@ -181,12 +181,14 @@ interface OutputSoFar {
  * Makes the answer about a command that runs in the background.
  *
  * @param wentOn If it was not started in the background: how long it has run, and its output so far.
+ * @param hasTerminal Whether it has a terminal, which is blank until it has drawn there.
  */
 export function startedResult(
   taskId: string,
   details: SessionDetails,
   notice: string | undefined,
   wentOn?: OutputSoFar,
+  hasTerminal = false,
 ): ToolResult<SessionDetails> {
   const { streams = NO_STREAMS, skipped } = wentOn ?? {};
   const how =
@@ -195,7 +197,9 @@ export function startedResult(
       : `Still running after ${formatSeconds(wentOn.afterMs / 1000)}; it goes on in the background with`;
   const started =
     `${how} task_id: ${taskId}\n` +
-    `For its output, call task_output with {"task_id": "${taskId}"}.`;
+    (hasTerminal
+      ? `For its screen, call task_output with {"task_id": "${taskId}", "silent": 0.5}.`
+      : `For its output, call task_output with {"task_id": "${taskId}"}.`);
   const structured = {
     ...structuredStreams(streams),
     exit_code: null,

@@ -40,7 +40,7 @@ export function sessionSchema(settings: SessionSettings): ObjectSchema {
         description: 'In the background: its stdin stays open for `write_task`',
       },
       ...(taskLifetime !== 'detached' && {
-        pty: { type: 'boolean', description: 'Likewise, on a terminal' },
+        pty: { type: 'boolean', description: 'Likewise, with a terminal' },
       }),
       ...(persistent && { restart: RESTART }),
     },
@@ -97,14 +97,15 @@ export const SESSION_OUTPUT_SCHEMA: ObjectSchema = {
 
 /** The description of `bash` for the model. */
 export function sessionDescription(settings: SessionSettings): string {
-  const { cwd, timeoutMs, maxTimeoutMs, maxCharacters, maxRunningTasks, persistent } = settings;
+  const { cwd, timeoutMs, maxTimeoutMs, maxCharacters, maxRunningTasks, persistent, taskLifetime } =
+    settings;
   const sandbox = describeSandbox(settings.sandbox);
   return [
     'Runs a shell command and returns its stdout, its stderr and its exit code.',
     '',
     persistent ? lastingShell(cwd) : lastingDirectory(cwd),
-    '- There is no terminal and no input: programs that ask, page or open an editor fail. Pass ' +
-      'what they would ask for as arguments (`-y`, `-m`).',
+    `- ${taskLifetime === 'detached' ? 'There' : 'Without `pty` there'} is no terminal and no input: ` +
+      'programs that ask, page or open an editor fail. Pass what they would ask for as arguments (`-y`, `-m`).',
     ...(sandbox === undefined ? [] : [`- ${sandbox}`]),
     `- A command may take ${timeoutMs} milliseconds, or \`timeout\` (at most ${maxTimeoutMs}). Then ` +
       `it is ended, ${persistent ? 'and the shell with it, ' : ''}with everything it started, and the output so far is returned.`,

@@ -40,7 +40,7 @@ export const WRITING_PROPERTIES = {
   keys: {
     type: 'array',
     items: { type: 'string' },
-    description: 'Then keys: `ctrl-c`, `ctrl-d` (ends stdin), `enter`, `up`, `f1`, `alt-x`',
+    description: 'Then keys: `ctrl-c`, `ctrl-d` (ends stdin), `enter`, `escape`, `up`, `f1`',
   },
   columns: { type: 'integer' },
   rows: { type: 'integer' },

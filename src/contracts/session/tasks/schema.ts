@@ -93,8 +93,8 @@ export const TASK_OUTPUT_DESCRIPTION =
 
 /** The description of `write_task` for the model. */
 export const WRITE_TASK_DESCRIPTION =
-  'Writes to a command in the background (`stdin: true` or `pty: true`), waits until it is silent or for ' +
-  'what you name, and returns what is new.';
+  'Writes to a command in the background, waits until it is silent or for what you name, and returns ' +
+  'what is new.';
 
 /** The description of `kill_task` for the model. */
 export const KILL_TASK_DESCRIPTION =

@@ -72,7 +72,7 @@ export async function startTask(
     ...detailsOfTimeout(timeout),
     task: { id: task.id, status: 'running' },
   };
-  return startedResult(task.id, details, timeoutChange(timeout, settings));
+  return startedResult(task.id, details, timeoutChange(timeout, settings), undefined, pty);
 }
 
 /** Makes the environment of a command on a terminal, where programs may ask, page and draw. */

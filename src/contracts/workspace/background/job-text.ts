@@ -10,13 +10,15 @@ import { PREVIEW_BYTES } from '../options.js';
  *
  * @param afterMs The time that it has run, in milliseconds, if it was not started in the background.
  */
-export function startedText(id: string, label: string, afterMs?: number): string {
+export function startedText({ id, label, terminal }: Task, afterMs?: number): string {
   const seconds = afterMs === undefined ? '' : formatSeconds(afterMs / 1000);
   return (
     (afterMs === undefined
       ? `Background job ${id} started: ${label}\n`
       : `Still running after ${seconds}; it goes on as background job ${id}: ${label}\n`) +
-    `To wait for it, call the job tool with {"poll": ["${id}"]}; {"list": true} shows all jobs.`
+    (terminal === undefined
+      ? `To wait for it, call the job tool with {"poll": ["${id}"]}; {"list": true} shows all jobs.`
+      : `For its screen, call the job tool with {"poll": ["${id}"], "silent": 0.5}.`)
   );
 }
 
@@ -61,6 +63,7 @@ export async function leftNote(task: Task): Promise<string> {
 
 function endReport(line: string, task: Task, note?: string): string {
   const end = task.take();
+  task.forgetScreen();
   if (end !== undefined) return joinSections(line, [end.text], note);
   const kept = task.end?.kept;
   const where = kept === undefined ? '' : ` It is kept: ${kept}`;

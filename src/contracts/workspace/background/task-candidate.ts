@@ -115,7 +115,7 @@ class TaskCandidate {
     this.#taskId = task.id;
     this.#listeners.answered({ async: asyncDetails(task.id, 'running') });
     const clamped = clampNotice(timeout, this.#settings.timeout);
-    const started = startedText(task.id, task.label, afterMs);
+    const started = startedText(task, afterMs);
     const printed = this.#subject.printed;
     const aim = { kind: 'end', upTo: printed } as const;
     const soFar = printed === 0 ? '' : (await newOutput(task, aim, PREVIEW_BYTES)).text;
