@@ -123,12 +123,15 @@ class Screen implements TaskScreen {
     return result;
   }
 
+  /** Draws the output so far: more may come as fast as it can be drawn. */
   async #draw(emulator: Emulator): Promise<void> {
-    for (;;) {
+    let target = Number.POSITIVE_INFINITY;
+    while (this.#position < target) {
       const { bytes, from, total } = await this.#subject.read(this.#position, READ_BYTES);
       if (bytes.length === 0) return;
-      if (total - this.#position > MOST_BEHIND) {
-        await this.#skip(emulator, total - DRAWN_OF_MORE);
+      target = Math.min(target, total);
+      if (target - this.#position > MOST_BEHIND) {
+        await this.#skip(emulator, target - DRAWN_OF_MORE);
         continue;
       }
       if (from > this.#position) await this.#skip(emulator, from);

@@ -110,7 +110,7 @@ test('a terminal can be typed into, interrupted and looked at', async () => {
   await task.wait({ line: 'ready> ' });
   await task.write('clear; printf "\\033[3;5Hhere"; sleep 60\r');
   await task.wait({ line: 'here' });
-  expect((await task.screen()).split('\n')[2]).toBe('    here');
+  await eventually(async () => expect((await task.screen()).split('\n')[2]).toBe('    here'));
   await task.write('\x03');
   await eventually(async () => expect(await task.screen()).toContain('^C\nready>'));
   await task.stop();

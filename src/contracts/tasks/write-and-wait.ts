@@ -63,6 +63,8 @@ export async function writeTo(
   input: UntilInput,
   signal: AbortSignal | undefined,
 ): Promise<Reaction> {
+  // Nothing is written to a task that is gone: its end is the answer.
+  if (task.end !== undefined) return { event: undefined, aim: { kind: 'end' } };
   checkWriting(task, writing, offered);
   const until = untilOf(input, 10);
   // Only output after this point can be a reaction.
@@ -71,7 +73,6 @@ export async function writeTo(
     await write(task, writing);
   } catch (error) {
     if (!hasCode(error, 'EPIPE') && !hasCode(error, 'EIO')) throw error;
-    // What was written to a task that is gone did no harm; its end is the answer.
     if (await settlesWithin(task.ended, END_PATIENCE_MS, 'keepsAlive')) {
       return { event: undefined, aim: { kind: 'reply', since } };
     }

@@ -248,3 +248,32 @@ test('T: text is typed as it is, a newline as Enter', async () => {
   });
   expect(readFileSync(file, 'utf8')).toBe('é 字 🙂\ntwo\n');
 });
+
+test('T: a program that prints without end can be interrupted, and costs a bounded time', async () => {
+  const tool = newSession();
+  const id = await startTerminal(tool, 'yes; echo over; read -r x');
+  await say(tool.taskOutput, { task_id: id, seconds: 0.5 });
+  const told = await say(tool.writeTask, {
+    task_id: id,
+    keys: ['ctrl-c'],
+    line: 'over',
+    seconds: 30,
+  });
+  expect(told).not.toContain('Nothing of that has happened');
+  expect(told.length).toBeLessThan(40_000);
+});
+
+test('T: beside a persistent shell a terminal is had too, in its directory', async () => {
+  const tool = newSession({ persistent: true });
+  await tool.execute({ command: 'mkdir "c d"; cd "c d"' });
+  const id = await startTerminal(tool, 'pwd; read -r x');
+  expect(await say(tool.taskOutput, { task_id: id, silent: 0.3 })).toContain('/c d\n');
+});
+
+test('T: in a sandbox a terminal works likewise', async () => {
+  const tool = newSession({ sandbox: 'workspace-write' });
+  const id = await startTerminal(tool, 'tty; read -rsp "Password: " x; echo ok');
+  const asked = await say(tool.taskOutput, { task_id: id, silent: 0.5 });
+  expect(asked).toMatch(/\n\/dev\/pts\/\d+\nPassword:\n.*It asks for a password/s);
+  expect(await say(tool.writeTask, { task_id: id, text: 'x\n' })).toContain('ok');
+});

@@ -94,6 +94,15 @@ test('W17: a tool without async gives an advice that it can follow', async () =>
   });
 });
 
+test('T: a job that has ended is not written to: its end is told, once', async () => {
+  const { bash, job } = makeTool();
+  await bash.execute({ command: 'echo over', async: true });
+  await bash.tasks?.settled();
+  const write = { write: { id: 'bg_1', keys: ['up'] } };
+  expect(textOf(await job(write))).toMatch(/^Job bg_1 completed after .*\n\nover\n/);
+  expect(textOf(await job(write))).toContain('Its output was delivered before.');
+});
+
 test('the fields of a write are checked, and named', async () => {
   const { bash, job } = makeTool();
   await bash.execute({ command: 'cat', async: true, pty: true });
