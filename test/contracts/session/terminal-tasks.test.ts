@@ -9,7 +9,7 @@ import { failureOf } from '../../support/results.js';
 import { data, useSessionTools } from '../../support/session.js';
 import { textOf } from '../../support/tool.js';
 
-leavesNothingBehind();
+leavesNothingBehind(1);
 const folder = useFolder();
 const newSession = useSessionTools(folder);
 
