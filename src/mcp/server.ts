@@ -52,8 +52,8 @@ export function buildServer(
       return answers.bound(called, structured ? result : withoutStructure(result), limits);
     },
   };
-  const opened = logConnection(server, context);
-  logTasks(server, tool);
+  // What is told before a client listens would be lost, and is not told again.
+  const opened = logConnection(server, context, () => logTasks(server, tool));
 
   server.setRequestHandler('tools/list', ({ params }) => {
     // There is one page, so this server has given no cursor.
@@ -93,17 +93,20 @@ function withoutStructure({ structuredContent: _, ...result }: CallToolResult): 
 /**
  * Logs the beginning and the end of a connection.
  *
+ * @param begun Called once, at the beginning.
  * @returns Called at the first use: the newest revision of the protocol has no beginning, and a client
  *   that looks at the tools may not call any.
  */
 function logConnection(
   server: Server,
   { session, log }: CallContext,
+  begun: () => void,
 ): (request?: ServerContext) => void {
   let isOpen = false;
   const open = (request?: ServerContext): void => {
     if (isOpen) return;
     isOpen = true;
+    begun();
     const client = clientOf(server, request);
     const known = client && { client: [client.name, client.version ?? []].flat().join(' ') };
     log?.write({ event: 'connected', session, ...known });

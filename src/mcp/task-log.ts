@@ -1,5 +1,5 @@
 import type { Server } from '@modelcontextprotocol/server';
-import type { BashTool, TaskEvent, TaskNews } from '../index.js';
+import type { BashTool, TaskEvent, TaskNews, ToldNews, WatchName } from '../index.js';
 
 /** A message about a task for a client's log: plain data, without output. */
 interface TaskLogMessage {
@@ -7,11 +7,15 @@ interface TaskLogMessage {
   readonly label: string;
   /** News of the task, one line each. */
   readonly news: readonly string[];
+  /** The watches that these news answer. */
+  readonly watches?: readonly WatchName[];
+  /** The watches that can't come true any more. */
+  readonly unmet?: readonly WatchName[];
 }
 
 /**
  * Sends a client the events of a tool's tasks, as messages of its log. No subscription is needed; a
- * client that does not want them sets a level above `info`.
+ * client that does not want them sets a level above `info`; one that wants only what was asked for, `notice`.
  */
 export function logTasks(server: Server, { tasks }: BashTool): void {
   if (tasks === undefined) return;
@@ -19,7 +23,8 @@ export function logTasks(server: Server, { tasks }: BashTool): void {
     if (event.news.length === 0) return;
     const data = messageOf(event);
     // A client that has gone, or takes no log, misses them.
-    server.sendLoggingMessage({ level: 'info', logger: 'tasks', data }).catch(() => {});
+    const level = data.watches || data.unmet ? 'notice' : 'info';
+    server.sendLoggingMessage({ level, logger: 'tasks', data }).catch(() => {});
   });
   const { onclose } = server;
   server.onclose = () => {
@@ -29,10 +34,32 @@ export function logTasks(server: Server, { tasks }: BashTool): void {
 }
 
 function messageOf({ task, news }: TaskEvent): TaskLogMessage {
-  return { task: task.id, label: task.label, news: news.map(lineOf) };
+  const watches = news.flatMap(({ watch }) => watch ?? []);
+  const unmet = news.flatMap((one) => one.unmet ?? []);
+  return {
+    task: task.id,
+    label: task.label,
+    news: news.map(lineOf),
+    ...(watches.length > 0 && { watches }),
+    ...(unmet.length > 0 && { unmet }),
+  };
 }
 
-function lineOf(news: TaskNews): string {
+function lineOf({ unmet = [], ...news }: ToldNews): string {
+  if (unmet.length === 0) return textOf(news);
+  const missed = unmet.filter((name) => name !== 'ended').map((name) => MISSED[name]);
+  return missed.length === 0
+    ? textOf(news)
+    : `${textOf(news)}, and before that ${missed.join(', ')}`;
+}
+
+const MISSED: Readonly<Record<Exclude<WatchName, 'ended'>, string>> = {
+  line: 'no line was as awaited',
+  port: 'no port was as awaited',
+  silent: 'it was not silent for so long',
+};
+
+function textOf(news: TaskNews): string {
   switch (news.kind) {
     case 'line':
       return `it has printed: ${news.line}`;

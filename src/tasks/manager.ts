@@ -197,6 +197,7 @@ export class TaskManager {
   dispose(): void {
     this.#disposed = true;
     this.#detached?.stop();
+    for (const task of this.#tasks.values()) task.leaveWatches();
     for (const id of [...this.#forgetting.keys()]) this.forget(id);
   }
 

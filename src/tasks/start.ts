@@ -12,7 +12,7 @@ import { throwIfAborted } from '../support/abort.js';
 import { checkString, isMissing, type OptionNames, readOptions } from '../support/checks.js';
 import { CommandSubject } from './command-subject.js';
 import { taskLabel } from './label.js';
-import { HostLedger } from './notify/ledger.js';
+import { hostOrder } from './notify/ledger.js';
 import { checkHeard, checkNotify, type Notify } from './notify/notify.js';
 import { type TaskEnd, taskResult } from './status.js';
 import type { TaskWork } from './task.js';
@@ -85,7 +85,7 @@ export async function startWork(
     tail: () => '',
     cancel: () => handle.cancel(),
     lifetime: options.owner === undefined ? 'host' : 'tool',
-    watches: notify && { notify, ledger: new HostLedger() },
+    watches: notify && hostOrder(notify),
   };
 }
 

@@ -11,7 +11,8 @@ import {
   type TaskLook,
 } from './look/look.js';
 import type { LookAim } from './look/windows.js';
-import type { Watches, WatchOrder } from './notify/watches.js';
+import type { WatchOrder } from './notify/ledger.js';
+import type { Watches } from './notify/watches.js';
 import type { TaskEnd, TaskLifetime, TaskState, TaskStatus } from './status.js';
 import type { TaskSubject } from './subject.js';
 import type { Awaited, Until } from './wait.js';
@@ -184,6 +185,11 @@ export class Task extends FollowedTask {
   /** Gives it the watches that were asked for at its start. */
   watchBy(watches: Watches): void {
     this.#watches = watches;
+  }
+
+  /** Leaves its watches to another host, if one can tell them. */
+  leaveWatches(): void {
+    this.#watches?.leave();
   }
 
   /**

@@ -48,6 +48,11 @@ export interface SessionOptions extends ShellOptions {
    */
   readonly taskLifetime?: TaskLifetime | undefined;
   /**
+   * Lets a model say what it is to be told of a command in the background. For a host that passes the events
+   * with `watch` and `unmet` on to the model: by `onEvent` of `tasks`, or as an MCP client. Default: false.
+   */
+  readonly notify?: boolean | undefined;
+  /**
    * A command that takes longer goes on as a task, in milliseconds; at the latest a second before its
    * timeout. Default: none does.
    */
@@ -68,6 +73,7 @@ const NAMES: OptionNames<SessionOptions> = {
   maxEndedTasks: true,
   tasks: true,
   taskLifetime: true,
+  notify: true,
   autoBackgroundMs: true,
   persistent: true,
 };
@@ -82,6 +88,7 @@ export interface SessionSettings extends ShellSettings {
   /** Whether the tool disposes of it. */
   readonly ownsTasks: boolean;
   readonly taskLifetime: TaskLifetime;
+  readonly notify: boolean;
   readonly autoBackgroundMs: number | undefined;
   /** Whole outputs of tasks. */
   readonly outputs: ArtifactStore;
@@ -136,7 +143,7 @@ export function resolveSessionOptions(given: SessionOptions): SessionSettings {
 
 type TaskSettings = Pick<
   SessionSettings,
-  'maxRunningTasks' | 'tasks' | 'ownsTasks' | 'taskLifetime' | 'autoBackgroundMs'
+  'maxRunningTasks' | 'tasks' | 'ownsTasks' | 'taskLifetime' | 'notify' | 'autoBackgroundMs'
 >;
 
 function resolveTasks({
@@ -144,6 +151,7 @@ function resolveTasks({
   maxEndedTasks = 100,
   tasks,
   taskLifetime = 'tool',
+  notify = false,
   autoBackgroundMs,
 }: SessionOptions): TaskSettings {
   wholeFrom('maxRunningTasks', 1, maxRunningTasks);
@@ -157,12 +165,14 @@ function resolveTasks({
     keepMs,
   } as const;
   const manager = taskManagerOf(tasks, own);
+  checkSwitch('notify', notify);
   if (autoBackgroundMs !== undefined) atLeast('autoBackgroundMs', 0, autoBackgroundMs);
   return {
     maxRunningTasks: manager.maxRunning,
     tasks: manager,
     ownsTasks: !(tasks instanceof TaskManager),
     taskLifetime: checkLifetime(taskLifetime),
+    notify,
     autoBackgroundMs,
   };
 }

@@ -1,5 +1,6 @@
 import { formatCount } from '../../support/text.js';
 import { describeSandbox } from '../describe-sandbox.js';
+import { NOTIFY_PROPERTY, type NotifyInput } from '../tasks/notify.js';
 import type { ObjectSchema } from '../validate.js';
 import type { SessionSettings } from './options.js';
 
@@ -15,13 +16,15 @@ export interface SessionInput {
   readonly stdin?: boolean;
   /** Run it on a terminal that `write_task` types into; only with `run_in_background`. */
   readonly pty?: boolean;
+  /** What the host tells of it, each once; only with `run_in_background`, and the option `notify`. */
+  readonly notify?: NotifyInput;
   /** End the persistent shell, and begin a new one; only with the option `persistent`. */
   readonly restart?: boolean;
 }
 
 /** The schema of a tool's input. Its descriptions say the limits and defaults. */
 export function sessionSchema(settings: SessionSettings): ObjectSchema {
-  const { timeoutMs, maxTimeoutMs, persistent, taskLifetime } = settings;
+  const { timeoutMs, maxTimeoutMs, notify, persistent, taskLifetime } = settings;
   return {
     type: 'object',
     properties: {
@@ -42,6 +45,7 @@ export function sessionSchema(settings: SessionSettings): ObjectSchema {
       ...(taskLifetime !== 'detached' && {
         pty: { type: 'boolean', description: 'Likewise, with a terminal' },
       }),
+      ...(notify && { notify: NOTIFY_PROPERTY }),
       ...(persistent && { restart: RESTART }),
     },
     required: persistent ? [] : ['command'],

@@ -106,7 +106,8 @@ async function disposeOutputs({ outputs }: SessionSettings, tasks: readonly Task
 }
 
 /** @throws {InputError} The command is missing, or cannot be run. */
-function checkFields({ command, restart, run_in_background: background, pty }: SessionInput): void {
+function checkFields(input: SessionInput): void {
+  const { command, restart, run_in_background: background, pty, notify } = input;
   if (command === undefined && !restart) {
     const message = 'command: expected a string, or nothing beside `restart: true`, got nothing';
     throw new InputError(message);
@@ -114,6 +115,9 @@ function checkFields({ command, restart, run_in_background: background, pty }: S
   if (command !== undefined) checkCommand(command);
   if (pty && !background) {
     throw new InputError('pty: expected to come with `run_in_background: true`');
+  }
+  if (notify !== undefined && !background) {
+    throw new InputError('notify: expected to come with `run_in_background: true`');
   }
   if (restart && background) {
     throw new InputError('restart: expected to come without `run_in_background: true`');

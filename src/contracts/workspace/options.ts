@@ -69,6 +69,12 @@ export interface WorkspaceOptions extends ShellOptions {
   /** Offer `async: true`, which runs a command in the background. Default: false. */
   readonly async?: boolean | undefined;
   /**
+   * With `async`, let a model say what it is to be told of a command in the background. For a host that
+   * passes the events with `watch` and `unmet` on to the model: by `onEvent` of `tasks`, or as an MCP client.
+   * Default: false.
+   */
+  readonly notify?: boolean | undefined;
+  /**
    * Put a command that takes long into the background: after `afterMs` milliseconds (60,000 when it
    * is `true`), and a second before its timeout at the latest. Default: false.
    */
@@ -117,6 +123,7 @@ const NAMES: OptionNames<WorkspaceOptions> = {
   tailBytes: true,
   artifacts: true,
   async: true,
+  notify: true,
   autoBackground: true,
   tasks: true,
   ui: true,
@@ -138,6 +145,7 @@ export interface WorkspaceSettings extends ShellSettings, OutputSettings {
   readonly captured: OutputLimits;
   readonly updates: UpdateOptions;
   readonly async: boolean;
+  readonly notify: boolean;
   /** Milliseconds; undefined: nothing is put into the background by itself. */
   readonly autoBackgroundMs: number | undefined;
   readonly tasks: TaskManager | undefined;
@@ -245,12 +253,19 @@ function resolveUi(given: WorkspaceOptions['ui']): TerminalUi | undefined {
   throw new InputError(`ui: expected a terminal UI with openConsole(), got ${showValue(given)}`);
 }
 
-type JobSettings = Pick<WorkspaceSettings, 'async' | 'autoBackgroundMs' | 'tasks' | 'ownsTasks'>;
+type JobSettings = Pick<
+  WorkspaceSettings,
+  'async' | 'notify' | 'autoBackgroundMs' | 'tasks' | 'ownsTasks'
+>;
 
 function resolveTasks(options: WorkspaceOptions): JobSettings {
-  const { async = false, autoBackground = false, tasks } = options;
+  const { async = false, notify = false, autoBackground = false, tasks } = options;
   if (tasks !== undefined && tasks !== false) checkObject('tasks', tasks);
   checkSwitch('async', async);
+  checkSwitch('notify', notify);
+  if (notify && (!async || tasks === false)) {
+    throw new InputError('notify: expected to come with async: true and tasks');
+  }
   if (typeof autoBackground !== 'boolean') {
     readOptions('autoBackground', autoBackground, { afterMs: true }, { within: 'autoBackground.' });
   }
@@ -258,6 +273,7 @@ function resolveTasks(options: WorkspaceOptions): JobSettings {
   const afterMs = typeof autoBackground === 'object' ? autoBackground.afterMs : undefined;
   return {
     async,
+    notify,
     autoBackgroundMs:
       autoBackground === false
         ? undefined

@@ -1,7 +1,9 @@
-import type { WatchName } from './notify.js';
+import type { Notify, WatchName } from './notify.js';
 
 /** What was told already of one task's watches. */
 export interface Ledger {
+  /** Whether another host can tell what this one leaves. */
+  readonly isShared: boolean;
   /**
    * Marks watches as told, before they are told.
    *
@@ -12,8 +14,24 @@ export interface Ledger {
   searched(position: number): void;
 }
 
+/** What is to be told of a task, and what was told already. */
+export interface WatchOrder {
+  readonly notify: Notify;
+  readonly ledger: Ledger;
+  /** The watches that were told already. Default: none. */
+  readonly told?: readonly WatchName[];
+  /** Position of the output from which on lines count. Default: 0. */
+  readonly since?: number;
+}
+
+/** Returns what a host is to tell of a task that ends with it. */
+export function hostOrder(notify: Notify): WatchOrder {
+  return { notify, ledger: new HostLedger() };
+}
+
 /** The watches of a task that ends with its host. */
 export class HostLedger implements Ledger {
+  readonly isShared = false;
   readonly #told = new Set<WatchName>();
 
   async claim(names: readonly WatchName[]): Promise<readonly WatchName[]> {

@@ -2,20 +2,10 @@ import { isMissing } from '../../support/checks.js';
 import { Lookout, type TaskNews } from '../lookout/lookout.js';
 import type { TaskSubject } from '../subject.js';
 import type { Awaited, Until } from '../wait.js';
-import type { Ledger } from './ledger.js';
+import type { Ledger, WatchOrder } from './ledger.js';
 import { LineWatch, matchesLine } from './line-watch.js';
 import { type Notify, type WatchName, watchesOf } from './notify.js';
 import { closedBy, isEnd, type Marks, markIn, type ToldNews } from './told-news.js';
-
-/** What is to be told of a task, and what was told already. */
-export interface WatchOrder {
-  readonly notify: Notify;
-  readonly ledger: Ledger;
-  /** The watches that were told already. Default: none. */
-  readonly told?: readonly WatchName[];
-  /** Position of the output from which on lines count. Default: 0. */
-  readonly since?: number;
-}
 
 /**
  * The watches of one task: each is told once, by the events of the task or by the answer of a tool that has
@@ -141,6 +131,12 @@ export class Watches {
   endTold(): void {
     this.#isEndTold = true;
     if (this.#open.has('ended')) this.#toldElsewhere('ended');
+  }
+
+  /** Leaves what is not told yet to another host, if one can tell it. */
+  leave(): void {
+    if (!this.#ledger.isShared) return;
+    for (const name of [...this.#open]) this.#close(name);
   }
 
   #isSought(name: WatchName): boolean {

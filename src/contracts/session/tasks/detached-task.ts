@@ -2,6 +2,9 @@ import type { TerminalSize } from '../../../options/terminal.js';
 import { messageOf } from '../../../support/errors.js';
 import type { DetachedSubject } from '../../../tasks/detached/detached-subject.js';
 import { startDetachedSubject } from '../../../tasks/detached/start.js';
+import { detachedOrder } from '../../../tasks/detached/watches/detached-watches.js';
+import { hostOrder } from '../../../tasks/notify/ledger.js';
+import type { Notify } from '../../../tasks/notify/notify.js';
 import { readOutput } from '../../../tasks/output.js';
 import { detachedWork, endedReceipt } from '../../tasks/detached-work.js';
 import type { SessionSettings } from '../options.js';
@@ -22,6 +25,8 @@ interface DetachedTaskCommand {
   readonly takesInput: boolean;
   /** The size of its terminal; its environment is then one for a terminal. Default: it has none. */
   readonly terminal?: TerminalSize | undefined;
+  /** What is to be told of it besides. */
+  readonly notify: Notify | undefined;
 }
 
 /**
@@ -31,19 +36,24 @@ interface DetachedTaskCommand {
  * @throws Error There is no place for the output.
  */
 export async function startDetachedTask(
-  { text, environment, cwd, timeoutMs, takesInput, terminal }: DetachedTaskCommand,
-  { graceMs, shell, priority, umask, sandbox, maxCharacters }: SessionSettings,
+  { text, environment, cwd, timeoutMs, takesInput, terminal, notify }: DetachedTaskCommand,
+  { graceMs, shell, priority, umask, sandbox, maxCharacters, tasks }: SessionSettings,
 ): Promise<StartedTask> {
+  // Without a name, the next host could not be told.
+  const to = tasks.name;
+  const lasting = notify === undefined || to === undefined ? undefined : { ...notify, to };
   const subject = await startDetachedSubject(text, environment, {
     ...{ cwd, timeoutMs, graceMs, shell, priority, umask, sandbox, pty: terminal },
     outputQuota: QUOTA,
     hasInput: takesInput,
     completionLine: false,
+    notify: lasting,
   });
   const startedAt = performance.now();
   const ended = endOf(subject, maxCharacters, startedAt);
+  const watches = lasting ? detachedOrder(subject, lasting) : notify && hostOrder(notify);
   return {
-    work: detachedWork(text, subject, ended.then(taskEnd)),
+    work: { ...detachedWork(text, subject, ended.then(taskEnd)), watches },
     ended,
     outputSoFar: () => shownOutput(subject, maxCharacters),
     detachedPid: subject.record.pid,

@@ -8,11 +8,14 @@ import {
   type TerminalSize,
 } from '../../../options/terminal.js';
 import { CommandSubject } from '../../../tasks/command-subject.js';
+import { hostOrder } from '../../../tasks/notify/ledger.js';
+import type { Notify } from '../../../tasks/notify/notify.js';
 import { TOOL, type ToolResult } from '../../contract.js';
 import { ToolAbortError } from '../../errors.js';
 import type { PendingEntry } from '../../log-entry.js';
 import { CANCELLED } from '../../notices.js';
 import { type CallMoment, shellEnvironment } from '../../options.js';
+import { notifyOf } from '../../tasks/notify.js';
 import type { SessionSettings } from '../options.js';
 import {
   type CallTimeout,
@@ -36,6 +39,8 @@ interface TaskCommand {
   readonly takesInput: boolean;
   /** The size of its terminal; undefined: it has pipes. */
   readonly terminal: TerminalSize | undefined;
+  /** What is to be told of it besides. */
+  readonly notify: Notify | undefined;
 }
 
 /**
@@ -46,12 +51,14 @@ interface TaskCommand {
  */
 export async function startTask(
   session: Session,
-  { command: text = '', timeout: asked, stdin = false, pty = false }: SessionInput,
+  input: SessionInput,
   moment: CallMoment,
   entry: PendingEntry | undefined,
 ): Promise<ToolResult<SessionDetails>> {
+  const { command: text = '', timeout: asked, stdin = false, pty = false, notify: told } = input;
   const { settings, directory, tasks } = session;
   const timeout = timeoutFor(asked, settings);
+  const notify = notifyOf(told, settings.tasks);
   const { task, ended, detachedPid } = await tasks.begin(async () => {
     const from = await directory.here();
     if (session.owner.isDisposed) throw new ToolAbortError(CANCELLED);
@@ -59,7 +66,7 @@ export async function startTask(
       ? terminalEnvironment(from.path, settings, moment)
       : shellEnvironment(from.path, settings, moment);
     const terminal = pty ? DEFAULT_SIZE : undefined;
-    const command = { text, environment, takesInput: stdin || pty, terminal };
+    const command = { text, environment, takesInput: stdin || pty, terminal, notify };
     if (settings.taskLifetime !== 'detached') return startAttached(session, from, timeout, command);
     const place = { cwd: from.path, timeoutMs: timeout.milliseconds };
     return inPlace(session, from, () => startDetachedTask({ ...command, ...place }, settings));
@@ -86,7 +93,7 @@ async function startAttached(
   session: Session,
   from: Place,
   timeout: CallTimeout,
-  { text, environment, takesInput, terminal }: TaskCommand,
+  { text, environment, takesInput, terminal, notify }: TaskCommand,
 ): Promise<StartedTask> {
   const { settings } = session;
   const lifetime = settings.taskLifetime === 'host' ? 'host' : 'tool';
@@ -102,7 +109,10 @@ async function startAttached(
   try {
     const start = () => startCommand(text, environment, options, subject);
     const { handle, result } = await inPlace(session, from, start);
-    return commandTask({ text, environment, subject, handle, result, keeper }, settings, lifetime);
+    const running = { text, environment, subject, handle, result, keeper };
+    const started = commandTask(running, settings, lifetime);
+    if (notify === undefined) return started;
+    return { ...started, work: { ...started.work, watches: hostOrder(notify) } };
   } catch (error) {
     keeper.abandon();
     throw error;

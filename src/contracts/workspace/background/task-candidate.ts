@@ -8,6 +8,7 @@ import { CommandSubject } from '../../../tasks/command-subject.js';
 import { taskLabel } from '../../../tasks/label.js';
 import type { OutputPlace } from '../../../tasks/look/look.js';
 import type { TaskManager } from '../../../tasks/manager.js';
+import { hostOrder } from '../../../tasks/notify/ledger.js';
 import type { TaskEnd } from '../../../tasks/status.js';
 import { CallListeners, type LastUpdate } from '../../call-listeners.js';
 import { TOOL, type ToolCall, type ToolResult } from '../../contract.js';
@@ -107,6 +108,7 @@ class TaskCandidate {
         tail: () => this.#listeners.tail,
         cancel: () => this.#controller.abort(),
         place: () => this.#place(),
+        watches: this.#command.notify && hostOrder(this.#command.notify),
       },
       this.#startedAt,
     );

@@ -10,6 +10,7 @@ import {
 } from '../../../options/terminal.js';
 import type { ReadySnapshot } from '../../../snapshot/shell-snapshot.js';
 import { InputError } from '../../../support/errors.js';
+import type { Notify } from '../../../tasks/notify/notify.js';
 import type { TerminalUi } from '../../../terminal/ui.js';
 import { ToolError } from '../../errors.js';
 import {
@@ -19,6 +20,7 @@ import {
   shellEnvironment,
   showingPaths,
 } from '../../options.js';
+import { notifyOf } from '../../tasks/notify.js';
 import { checkWorkingDirectory, resolveWorkingDirectory } from '../../workdir.js';
 import {
   PREVIEW_BYTES,
@@ -53,6 +55,8 @@ export interface PreparedCommand {
   readonly snapshot: string | undefined;
   /** Whether stdin stays open. */
   readonly takesInput: boolean;
+  /** What is to be told of it in the background. */
+  readonly notify: Notify | undefined;
   /** Present when the command runs on a terminal that the user sees, with another environment. */
   readonly terminal?: { readonly ui: TerminalUi; readonly environment: string };
   /** The size of a terminal of the model's own, if it runs on one. */
@@ -80,6 +84,7 @@ export async function prepare(
   const cd = mayLead ? takeLeadingCd(input.command, home, given?.CDPATH) : undefined;
   if (input.async) checkAsync(settings);
   else if (input.stdin) throw new InputError('stdin: expected to come with `async: true`');
+  else if (input.notify) throw new InputError('notify: expected to come with `async: true`');
   if (settings.intercept) await intercept(input.command, cd?.command, settings.intercept);
   const texts = {
     command: cd?.command ?? input.command,
@@ -110,6 +115,7 @@ export async function prepare(
     variables,
     snapshot: snapshot?.directory,
     takesInput: input.stdin ?? false,
+    notify: settings.tasks && notifyOf(input.notify, settings.tasks),
   };
   if (!input.pty) return onPipes;
   const terminal = terminalOf(input, settings, moment, () => {

@@ -1,5 +1,6 @@
 import { formatSize } from '../../../support/text.js';
 import { describeSandbox } from '../../describe-sandbox.js';
+import { NOTIFY_PROPERTY, type NotifyInput } from '../../tasks/notify.js';
 import type { ObjectSchema } from '../../validate.js';
 import type { WorkspaceSettings } from '../options.js';
 
@@ -22,10 +23,12 @@ export interface WorkspaceInput {
   readonly async?: boolean;
   /** Keep stdin open for `write` of the `job` tool; only with `async`. */
   readonly stdin?: boolean;
+  /** What the host tells of it, each once; only with `async`, and the option `notify`. */
+  readonly notify?: NotifyInput;
 }
 
 /** The schema of a tool's input. The descriptions of its fields say the limits and defaults. */
-export function workspaceSchema({ timeout, async }: WorkspaceSettings): ObjectSchema {
+export function workspaceSchema({ timeout, async, notify }: WorkspaceSettings): ObjectSchema {
   return {
     type: 'object',
     properties: {
@@ -60,6 +63,7 @@ export function workspaceSchema({ timeout, async }: WorkspaceSettings): ObjectSc
           type: 'boolean',
           description: 'With async: its stdin stays open for `write` of the `job` tool',
         },
+        ...(notify && { notify: NOTIFY_PROPERTY }),
       }),
     },
     required: ['command'],

@@ -5,8 +5,9 @@ import { warnHost } from '../../../support/logger.js';
 import { startTimer } from '../../../support/timing.js';
 import { TaskEvents, type TaskListener } from '../../events.js';
 import { taskLabel } from '../../label.js';
-import { watchesOf } from '../../notify/notify.js';
-import { Watches, type WatchOrder } from '../../notify/watches.js';
+import type { WatchOrder } from '../../notify/ledger.js';
+import { type DetachedNotify, watchesOf } from '../../notify/notify.js';
+import { Watches } from '../../notify/watches.js';
 import { type TaskStatus, taskResult } from '../../status.js';
 import { DetachedSubject } from '../detached-subject.js';
 import { lookAtOrder } from '../place/order.js';
@@ -111,6 +112,11 @@ export class DetachedWatches {
     this.#events.set(id, events);
     events.start();
   }
+}
+
+/** Returns what a manager is to tell of a detached command that it has started. */
+export function detachedOrder(subject: DetachedSubject, notify: DetachedNotify): WatchOrder {
+  return { notify, ledger: ledgerOf(subject) };
 }
 
 function ledgerOf(subject: DetachedSubject): DiskLedger {

@@ -110,6 +110,7 @@ async function readPosition(directory: string): Promise<number> {
  * one tells each. A host that is killed between the mark and the call of its listener has told nothing.
  */
 export class DiskLedger implements Ledger {
+  readonly isShared = true;
   readonly #directory: string;
   /** Marked by this host, whatever the disk says. */
   readonly #told = new Set<WatchName>();
