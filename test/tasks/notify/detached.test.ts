@@ -171,6 +171,41 @@ test('two hosts at once: each watch is told by one of them', async () => {
   await Promise.all(all.map((one) => endHost(one, 'SIGTERM')));
 });
 
+test('hosts are killed again and again: each watch is told once, and none is left', {
+  tags: ['slow'],
+}, async () => {
+  const ids: string[] = [];
+  for (let count = 0; count < 10; count += 1) {
+    const command = `sleep ${(1 + count * 0.4).toFixed(1)}; echo ready; sleep .7; exit 3`;
+    const task = await begin(command, { to: 'brittle', line: 'ready', silentMs: 400, ended: true });
+    ids.push(task.id);
+  }
+  const told: object[] = [];
+  const listen = async (host: Host): Promise<void> => {
+    for (;;) told.push(await host.next());
+  };
+  const watches = () => told.flatMap((one) => (Reflect.get(one, 'told') as Told | undefined) ?? []);
+  const begun = performance.now();
+  for (let round = 0; performance.now() - begun < 12_000; round += 1) {
+    const host = startHost('notify', { args: ['brittle'], env: { TMPDIR: tasks.folder.path } });
+    void listen(host).catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 200 + ((round * 397) % 900)));
+    host.child.kill('SIGKILL');
+    await host.ended;
+  }
+  const last = await hostOf('brittle');
+  await eventually(async () => {
+    const again = await hostOf('brittle');
+    expect(again.said[0]).toEqual({ watched: 0 });
+  });
+  told.push(...last.said);
+  const seen = watches().map((one) => `${one.id} ${Reflect.get(one, 'watch')}`);
+  expect(new Set(seen).size).toBe(seen.length);
+  // A host may have been killed just after its mark, or the task may have ended before it was silent.
+  expect(seen.filter((one) => / (?:line|ended)$/.test(one)).length).toBeGreaterThanOrEqual(14);
+  expect(ids).toHaveLength(10);
+});
+
 test('nothing of it keeps a host alive', async () => {
   const { id } = await begin(longSleep(7311), { to: 'brief', line: 'never' });
   const script = `

@@ -20,7 +20,12 @@ const done: TaskEnd = { result: 'completed', text: 'done' };
 /** What happens, in any order. */
 const step = fc.oneof(
   fc.record({ do: fc.constantFrom('noise', 'ready', 'ready 2', 'part', 'look') }),
-  fc.record({ do: fc.constant('wait'), line: fc.boolean(), ms: fc.integer({ min: 1, max: 900 }) }),
+  fc.record({
+    do: fc.constant('wait'),
+    line: fc.boolean(),
+    silent: fc.option(fc.constantFrom(200, 500, 600), { nil: undefined }),
+    ms: fc.integer({ min: 1, max: 900 }),
+  }),
   fc.record({ do: fc.constant('kill') }),
   fc.record({ do: fc.constant('end') }),
   fc.record({ do: fc.constant('breathe'), ms: fc.integer({ min: 0, max: 700 }) }),
@@ -42,6 +47,7 @@ test('each watch is told once, by an event or before it by a tool, in any order 
       });
       const { subject, ...work } = workOf('a');
       if (!(subject instanceof CommandSubject)) throw new Error('expected a command');
+      vi.spyOn(subject, 'members').mockResolvedValue([]);
       const notify = { line: 'ready', silentMs: 500, ended: true };
       const task = manager.add({ ...work, subject, watches: { notify, ledger: new HostLedger() } });
       const tools: Promise<void>[] = [];
@@ -49,6 +55,7 @@ test('each watch is told once, by an event or before it by a tool, in any order 
       const wait = async (until: Until): Promise<void> => {
         const awaited = await task.whileAwaited(() => task.wait(until, { since: task.seen }));
         if (awaited.kind === 'line') told.push(['line', 'tool']);
+        if (awaited.kind === 'silent' && awaited.forMs >= 500) told.push(['silent', 'tool']);
         if (task.end !== undefined) take();
         else await task.look({ kind: 'end' }, 1024);
       };
@@ -65,8 +72,8 @@ test('each watch is told once, by an event or before it by a tool, in any order 
       };
       for (const { do: what, ...more } of steps) {
         if (what === 'wait' && 'line' in more) {
-          const { line, ms } = more;
-          tools.push(wait({ ended: true, atMostMs: ms, ...(line && { line: 'ready' }) }));
+          const { line, silent: silentMs, ms } = more;
+          tools.push(wait({ ended: true, atMostMs: ms, silentMs, ...(line && { line: 'ready' }) }));
         } else if (what === 'breathe' && 'ms' in more) await vi.advanceTimersByTimeAsync(more.ms);
         else if (what === 'end') work.end(done);
         else if (what === 'kill') tools.push(kill());

@@ -140,7 +140,9 @@ export class DiskLedger implements Ledger {
     if (this.#told.has(name)) return false;
     this.#told.add(name);
     try {
-      await (await open(join(this.#directory, `${TOLD}${name}`), 'wx', 0o600)).close();
+      const file = await open(join(this.#directory, `${TOLD}${name}`), 'wx', 0o600);
+      // The caller tells it at once: a host that is killed between has told nothing.
+      void file.close();
       return true;
     } catch (error) {
       if (hasCode(error, 'EEXIST')) return false;
