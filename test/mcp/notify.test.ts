@@ -49,7 +49,7 @@ async function connect(options: object) {
 
 test('a client is told what its model has asked for, once, with level `notice`', async () => {
   const { start, told } = await connect({ notify: true });
-  const id = await start('echo ready 1; sleep 1.3; echo ready 2; exit 3', {
+  const id = await start('echo ready 1; sleep 3; echo ready 2; exit 3', {
     ...{ line: 'ready', silent: 1, port: 9, ended: true },
   });
   await eventually(() => expect(told(id)).toHaveLength(3));

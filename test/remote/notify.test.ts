@@ -22,7 +22,7 @@ test('watches of a tool on the far side are told here, each once', async () => {
     told.push(...news.filter(({ watch, unmet }) => (watch ?? unmet) !== undefined));
   });
   const notify = { line: 'ready', silent: 1, port: 9, ended: true };
-  const command = 'echo ready; sleep 1.3; echo ready; exit 3';
+  const command = 'echo ready; sleep 3; echo ready; exit 3';
   await bash.execute({ command, run_in_background: true, notify });
   await eventually(() => expect(told).toHaveLength(3));
   expect(told).toMatchObject([

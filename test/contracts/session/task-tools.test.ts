@@ -120,6 +120,7 @@ test('T3: a wait for a port goes on for what a command has left, and tells its e
   const server = 'exec python3 -u -m http.server 0 --bind 127.0.0.1';
   const late = `echo up; (sleep .7; ${server}) >/dev/null 2>&1 &`;
   const id = await startTask(tool, late);
+  await tool.tasks?.get(id)?.wait({});
   const said = await say(tool.taskOutput, { task_id: id, port: 1, seconds: 0.1 });
   expect(said).toMatch(
     /status: left: .*\n\nup\n\nNothing of that has happened within 0\.1 seconds\.\n/,

@@ -19,7 +19,7 @@ function newTools() {
 test('a job tells what the model has asked for, each once', async () => {
   const { bash, job, told } = newTools();
   const notify = { line: 'ready', silent: 1, ended: true };
-  await bash.execute({ command: 'echo ready; sleep 1.3; echo ready', async: true, notify });
+  await bash.execute({ command: 'echo ready; sleep 3; echo ready', async: true, notify });
   await eventually(() => expect(told).toHaveLength(3));
   expect(told.map(({ watch }) => watch)).toEqual(['line', 'silent', 'ended']);
   expect(textOf(await job({ poll: ['bg_1'] }))).toContain('ready\nready');

@@ -10,12 +10,14 @@ test('T3: polled for a port, a job that has ended and left a daemon is waited fo
   const { bash, job } = makeTool();
   const server = 'exec python3 -u -m http.server 0 --bind 127.0.0.1';
   await bash.execute({ command: `echo up; (sleep .7; ${server}) >/dev/null 2>&1 &`, async: true });
+  const task = bash.tasks?.get('bg_1');
+  await task?.wait({});
   const begun = performance.now();
   expect(textOf(await job({ poll: ['bg_1'], port: 1, seconds: 0.4 }))).toMatch(
     /^Job bg_1 ended .*\nup\n.*\n\nNothing of that has happened within 0\.4 seconds\.$/s,
   );
   expect(performance.now() - begun).toBeGreaterThan(350);
-  const awaited = await bash.tasks?.get('bg_1')?.wait({ port: true });
+  const awaited = await task?.wait({ port: true });
   const port = awaited?.kind === 'listening' ? awaited.port : 0;
   expect(textOf(await job({ poll: ['bg_1'], port }))).toMatch(
     new RegExp(
