@@ -158,7 +158,7 @@ const cases: readonly (readonly [string, (options: object) => unknown, object, s
     'TaskManager',
     (given) => new TaskManager(given),
     { maxJobs: 3 },
-    'maxJobs: not known here, expected one of maxRunning, keepMs, maxEnded, onEnd, onEvent, watch, ids, name',
+    'maxJobs: not known here, expected one of maxRunning, keepMs, maxEnded, onEnd, onEvent, watch, ids, name, notify',
   ],
   [
     'createMcpServer',

@@ -11,7 +11,7 @@ import {
 import { InputError, showValue } from '../support/errors.js';
 import type { TaskListener } from './events.js';
 import type { LookoutConditions } from './lookout/lookout.js';
-import { checkName } from './notify/notify.js';
+import { checkName, checkNotify, type Notify } from './notify/notify.js';
 import type { TaskEnd, TaskStatus } from './status.js';
 
 /** Options of a task manager. Times in milliseconds. */
@@ -41,6 +41,11 @@ export interface TaskManagerOptions {
    * watched for `onEvent`, also those that an earlier process has started. Default: none.
    */
   readonly name?: string | undefined;
+  /**
+   * What is told of each task that is started without a `notify` of its own. Of tools' detached commands, by
+   * the next host too, if there is a `name`. Default: nothing.
+   */
+  readonly notify?: Notify | undefined;
 }
 
 const NAMES: OptionNames<TaskManagerOptions> = {
@@ -52,6 +57,7 @@ const NAMES: OptionNames<TaskManagerOptions> = {
   watch: true,
   ids: true,
   name: true,
+  notify: true,
 };
 const WATCH_NAMES: OptionNames<LookoutConditions> = { lines: true, ports: true, silentMs: true };
 
@@ -65,6 +71,7 @@ interface TaskManagerSettings {
   readonly watch: LookoutConditions;
   readonly ids: 'counted' | 'random';
   readonly name: string | undefined;
+  readonly notify: Notify | undefined;
 }
 
 /**
@@ -78,7 +85,7 @@ export function resolveManagerOptions(
   within: string,
 ): TaskManagerSettings {
   const options = readOptions('options', given, NAMES, { within });
-  const { onEnd, onEvent, watch = { ports: true }, ids = 'counted', name } = options;
+  const { onEnd, onEvent, watch = { ports: true }, ids = 'counted', name, notify } = options;
   checkFunction('onEnd', onEnd);
   checkFunction('onEvent', onEvent);
   return {
@@ -90,6 +97,7 @@ export function resolveManagerOptions(
     watch: checkWatch(watch),
     ids: checkIds(ids),
     name: isMissing(name) ? undefined : checkName('name', name),
+    notify: isMissing(notify) ? undefined : checkNotify(notify),
   };
 }
 

@@ -8,6 +8,8 @@ import { DetachedWatches } from './detached/watches/detached-watches.js';
 import { TaskLimitError, UnknownTaskError } from './errors.js';
 import { TaskEvents, type TaskListener } from './events.js';
 import { resolveManagerOptions, type TaskManagerOptions } from './manager-options.js';
+import { hostOrder } from './notify/ledger.js';
+import type { Notify } from './notify/notify.js';
 import { Watches } from './notify/watches.js';
 import { startWork, type TaskOptions } from './start.js';
 import type { TaskEnd } from './status.js';
@@ -51,6 +53,11 @@ export class TaskManager {
   /** The name of the runtime, for watches of detached commands; undefined: it has none. */
   get name(): string | undefined {
     return this.#settings.name;
+  }
+
+  /** What is told of each task without a `notify` of its own; undefined: nothing. */
+  get notify(): Notify | undefined {
+    return this.#settings.notify;
   }
 
   /** Whether there is a listener to events. */
@@ -215,8 +222,9 @@ export class TaskManager {
     return task;
   }
 
-  #startEvents(task: Task, { subject, watches: order }: TaskWork): void {
-    const { watch: conditions } = this.#settings;
+  #startEvents(task: Task, { subject, watches: own }: TaskWork): void {
+    const { watch: conditions, notify } = this.#settings;
+    const order = own ?? (notify && hostOrder(notify));
     const watches = order && new Watches(subject, order, conditions.ports === true);
     if (watches !== undefined) task.watchBy(watches);
     const told = { subject, status: () => task.status(), conditions, watches };

@@ -1,11 +1,11 @@
 import { chmodSync, writeFileSync } from 'node:fs';
-import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { run, textOf } from '../../src/index.js';
 import { loadShellParser, parseShell } from '../../src/shell/parser.js';
 import { findPipelineCode } from '../../src/shell/pipeline-code.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 import { installed, where } from '../support/needs.js';
+import { fc } from '../support/properties.js';
 
 leavesNothingBehind();
 const folder = useFolder();

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CommandSubject } from '../../src/tasks/command-subject.js';
 import { lookAt, type SkippedOutput } from '../../src/tasks/look/look.js';
 import type { LookAim } from '../../src/tasks/look/windows.js';
+import { fc } from '../support/properties.js';
 
 const MOST = 64;
 

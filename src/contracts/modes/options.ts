@@ -5,7 +5,7 @@ import { toolSandbox } from '../../sandbox/policy.js';
 import { atLeast, type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
 import { disregard, InputError, showValue } from '../../support/errors.js';
 import { absolutePath, isUrl } from '../../support/paths.js';
-import { type TaskManager, taskManagerOf } from '../../tasks/manager.js';
+import { TaskManager, taskManagerOf } from '../../tasks/manager.js';
 import type { TaskManagerOptions } from '../../tasks/manager-options.js';
 import {
   resolveShellOptions,
@@ -66,6 +66,8 @@ export interface ModesSettings extends Omit<ShellSettings, 'cwd'> {
   readonly maxCommandBytes: number;
   /** Undefined: nobody is told of commands in the background. */
   readonly tasks: TaskManager | undefined;
+  /** Whether the tool disposes of it. */
+  readonly ownsTasks: boolean;
   /** Where outputs that are cut are kept whole, until the tool is disposed of. */
   readonly outputs: ArtifactStore;
 }
@@ -100,6 +102,7 @@ export function resolveModesOptions(given: ModesOptions): ModesSettings {
     timeouts: resolveTimeouts(options.timeouts),
     ...resolveSizes(options),
     tasks: options.tasks === undefined ? undefined : taskManagerOf(options.tasks),
+    ownsTasks: !(options.tasks instanceof TaskManager),
     outputs: createArtifactStore(),
     maxBackgroundBytes: wholeFrom(
       'maxBackgroundBytes',

@@ -6,6 +6,7 @@ import { makeReceipt, type Receipt } from '../../receipt/receipt.js';
 import { messageOf } from '../../support/errors.js';
 import { DetachedSubject } from '../../tasks/detached/detached-subject.js';
 import { prepareDetached, startInPlace } from '../../tasks/detached/start.js';
+import { detachedOrder, lastingNotify } from '../../tasks/detached/watches/detached-watches.js';
 import { keptFile, performCommand } from '../call.js';
 import { TOOL, type ToolCall, type ToolResult } from '../contract.js';
 import { ToolError } from '../errors.js';
@@ -119,6 +120,7 @@ export async function runInBackground(
     pty: undefined,
     completionLine: true,
     outputLinkedIn: window?.directory,
+    notify: settings.tasks && lastingNotify(undefined, settings.tasks),
   };
   const { place, order } = await prepareDetached(command, start).catch(noPlace);
   try {
@@ -127,7 +129,8 @@ export async function runInBackground(
     if (settings.tasks !== undefined) {
       const subject = await DetachedSubject.open(place, order);
       // `follow()` has no limit: the command runs already.
-      settings.tasks.follow(backgroundWork(command, subject, settings.encoding));
+      const watches = start.notify && detachedOrder(subject, start.notify);
+      settings.tasks.follow({ ...backgroundWork(command, subject, settings.encoding), watches });
     }
     const seen = await window?.show({ id: place.id, pid, outputFile: place.output });
     return backgroundResult(pid, place.output, settings, seen);

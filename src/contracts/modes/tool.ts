@@ -44,6 +44,8 @@ export function createModesTool(options: ModesOptions): ModesTool {
         return runInBackground(command, settings, moment, entry);
       },
       async release() {
+        // What is not told yet is left to the next tool of its name.
+        if (settings.ownsTasks) settings.tasks?.dispose();
         await settings.outputs.dispose();
       },
     },

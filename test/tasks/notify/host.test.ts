@@ -140,6 +140,17 @@ test.each<[unknown, RegExp]>([
   await expect(start('true', notify as Notify)).rejects.toThrow(message);
 });
 
+test('what a manager tells of every task, unless a task has its own', async () => {
+  const { manager, start, marked } = newTasks({ notify: { ended: true } });
+  await manager.start('exit 1');
+  await eventually(() => expect(marked()).toMatchObject([{ watch: 'ended' }]));
+  await start('echo x', { line: 'x' });
+  await eventually(() => expect(marked()).toHaveLength(2));
+  await manager.settled();
+  expect(marked()[1]).toMatchObject({ kind: 'line', watch: 'line' });
+  expect(() => new TaskManager({ notify: {} })).toThrow(/^notify: expected at least one of/);
+});
+
 test('without a listener it is refused, since nobody would be told', async () => {
   const manager = new TaskManager();
   const start = () => manager.start('true', { notify: { ended: true } });

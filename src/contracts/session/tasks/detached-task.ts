@@ -2,7 +2,7 @@ import type { TerminalSize } from '../../../options/terminal.js';
 import { messageOf } from '../../../support/errors.js';
 import type { DetachedSubject } from '../../../tasks/detached/detached-subject.js';
 import { startDetachedSubject } from '../../../tasks/detached/start.js';
-import { detachedOrder } from '../../../tasks/detached/watches/detached-watches.js';
+import { detachedOrder, lastingNotify } from '../../../tasks/detached/watches/detached-watches.js';
 import { hostOrder } from '../../../tasks/notify/ledger.js';
 import type { Notify } from '../../../tasks/notify/notify.js';
 import { readOutput } from '../../../tasks/output.js';
@@ -36,12 +36,10 @@ interface DetachedTaskCommand {
  * @throws Error There is no place for the output.
  */
 export async function startDetachedTask(
-  { text, environment, cwd, timeoutMs, takesInput, terminal, notify }: DetachedTaskCommand,
+  { text, environment, cwd, timeoutMs, takesInput, terminal, notify: own }: DetachedTaskCommand,
   { graceMs, shell, priority, umask, sandbox, maxCharacters, tasks }: SessionSettings,
 ): Promise<StartedTask> {
-  // Without a name, the next host could not be told.
-  const to = tasks.name;
-  const lasting = notify === undefined || to === undefined ? undefined : { ...notify, to };
+  const lasting = lastingNotify(own, tasks);
   const subject = await startDetachedSubject(text, environment, {
     ...{ cwd, timeoutMs, graceMs, shell, priority, umask, sandbox, pty: terminal },
     outputQuota: QUOTA,
@@ -51,7 +49,7 @@ export async function startDetachedTask(
   });
   const startedAt = performance.now();
   const ended = endOf(subject, maxCharacters, startedAt);
-  const watches = lasting ? detachedOrder(subject, lasting) : notify && hostOrder(notify);
+  const watches = lasting ? detachedOrder(subject, lasting) : own && hostOrder(own);
   return {
     work: { ...detachedWork(text, subject, ended.then(taskEnd)), watches },
     ended,

@@ -6,7 +6,7 @@ import { startTimer } from '../../../support/timing.js';
 import { TaskEvents, type TaskListener } from '../../events.js';
 import { taskLabel } from '../../label.js';
 import type { WatchOrder } from '../../notify/ledger.js';
-import { type DetachedNotify, watchesOf } from '../../notify/notify.js';
+import { type DetachedNotify, type Notify, watchesOf } from '../../notify/notify.js';
 import { Watches } from '../../notify/watches.js';
 import { type TaskStatus, taskResult } from '../../status.js';
 import { DetachedSubject } from '../detached-subject.js';
@@ -112,6 +112,20 @@ export class DetachedWatches {
     this.#events.set(id, events);
     events.start();
   }
+}
+
+/**
+ * Returns what is kept with a detached command of a tool, for the next host of its manager; undefined: nothing, or
+ * the manager has no name by which the next host would find it.
+ *
+ * @param own What was asked for at its start. Default: what the manager tells of each task.
+ */
+export function lastingNotify(
+  own: Notify | undefined,
+  { name, notify }: { readonly name: string | undefined; readonly notify: Notify | undefined },
+): DetachedNotify | undefined {
+  const asked = own ?? notify;
+  return asked === undefined || name === undefined ? undefined : { ...asked, to: name };
 }
 
 /** Returns what a manager is to tell of a detached command that it has started. */
