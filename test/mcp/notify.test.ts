@@ -117,3 +117,20 @@ test('what is there at the start is told after the client has said that it is re
   const at = server.lines.findIndex((line) => line.includes(id));
   expect(server.lines.findIndex((line) => line.includes('protocolVersion'))).toBeLessThan(at);
 });
+
+test('a client that wants watches alone sets the level to `notice`', async () => {
+  const server = await startRaw('--contract', 'session', '--options', '{"notify":true}');
+  await server.request('logging/setLevel', { level: 'notice' });
+  const bash = async (input: object): Promise<void> => {
+    await server.request('tools/call', {
+      name: 'bash',
+      arguments: { ...input, run_in_background: true },
+    });
+  };
+  await bash({ command: 'echo plain' });
+  await bash({ command: 'echo ready; sleep .5', notify: { line: 'ready' } });
+  await eventually(() => expect(server.lines.join('')).toContain('"watches":["line"]'));
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  const notes = server.lines.filter((line) => line.includes('notifications/message'));
+  expect(notes).toHaveLength(1);
+});

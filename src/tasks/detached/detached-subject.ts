@@ -83,6 +83,11 @@ export class DetachedSubject implements TaskSubject {
     return this.#place.id;
   }
 
+  /** The private directory of the task, which has its records. */
+  get directory(): string {
+    return this.#place.directory;
+  }
+
   /** The record of the task's current state. */
   get record(): DetachedRecord {
     return recordOf(this.#place, this.#order, this.#known, this.#state);

@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import { inBatches } from '../../../support/batches.js';
 import { messageOf } from '../../../support/errors.js';
 import { warnHost } from '../../../support/logger.js';
@@ -59,7 +58,11 @@ export class DetachedWatches {
    * @throws The user's directory is open to others, or not the user's.
    */
   async resume(): Promise<number> {
-    await inBatches(await findPlaces(), (place) => this.#lookAt(place));
+    await inBatches(await findPlaces(), (place) =>
+      this.#lookAt(place).catch((error: unknown) => {
+        warnHost(`the detached task ${place.id} can't be watched: ${messageOf(error)}`);
+      }),
+    );
     return this.#events.size;
   }
 
@@ -134,7 +137,7 @@ export function detachedOrder(subject: DetachedSubject, notify: DetachedNotify):
 }
 
 function ledgerOf(subject: DetachedSubject): DiskLedger {
-  return new DiskLedger(dirname(subject.outputFile));
+  return new DiskLedger(subject.directory);
 }
 
 function statusOf({ id, state, record }: DetachedSubject): TaskStatus {

@@ -142,7 +142,7 @@ export class DiskLedger implements Ledger {
     try {
       const file = await open(join(this.#directory, `${TOLD}${name}`), 'wx', 0o600);
       // The caller tells it at once: a host that is killed between has told nothing.
-      void file.close();
+      file.close().catch(() => {});
       return true;
     } catch (error) {
       if (hasCode(error, 'EEXIST')) return false;
