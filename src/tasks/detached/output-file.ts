@@ -76,8 +76,8 @@ async function readParts(
     count += piece.bytes.length;
     at = begin + piece.bytes.length;
   }
-  // Past its end nothing is read, nor missed.
-  if (count === 0) from = Math.min(since, total);
+  // All to the end is missing, if anything was asked for; past the end nothing is.
+  if (count === 0) from = maxBytes > 0 ? total : Math.min(since, total);
   return { bytes: taken.length === 1 ? beginning : Buffer.concat(taken), from, total, isStale };
 }
 
