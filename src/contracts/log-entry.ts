@@ -5,7 +5,8 @@ import { messageOf } from '../support/errors.js';
 import { signalExitCode } from '../support/signals.js';
 import type { ToolResult } from './contract.js';
 import { receiptIn, receiptOfError, ToolAbortError, toToolError } from './errors.js';
-import { CANCELLED, NO_STATUS, signalNotice, timedOut } from './notices.js';
+import { CANCELLED, NO_STATUS, signalNotice } from './notices.js';
+import { timeoutLine } from './timeout-notice.js';
 
 /** The facts about a command that its entry is made of. */
 type KnownEnd = {
@@ -102,7 +103,7 @@ function endOf(outcome: Outcome): { readonly exitCode?: number; readonly why?: s
     case 'signaled':
       return { exitCode: signalExitCode(outcome.signal), why: signalNotice(outcome.signal) };
     case 'timedOut':
-      return { why: timedOut(outcome.timeoutMs / 1000) };
+      return { why: timeoutLine(outcome.timeoutMs / 1000, outcome.reason) };
     case 'cancelled':
       return { why: CANCELLED };
     case 'unknown':

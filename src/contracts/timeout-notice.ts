@@ -27,6 +27,11 @@ export function timeoutNotice(
   return `${timedOut(seconds)}\n${sentences.join(' ')}`;
 }
 
+/** Says that a command's time was up, and why it had not ended, in one line. */
+export function timeoutLine(seconds: number, reason: TimeoutReason | undefined): string {
+  return reason === undefined ? timedOut(seconds) : `${timedOut(seconds)}: ${whyNotice(reason)}`;
+}
+
 /** Says why a command had not ended, if that was seen, and what to do, in two sentences or one. */
 export function adviceOf(reason: TimeoutReason | undefined, ways: MoreTime): readonly string[] {
   return reason === undefined ? [ways.more] : [whyNotice(reason), adviceFor(reason, ways)];

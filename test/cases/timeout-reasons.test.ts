@@ -1,5 +1,6 @@
 import { spawn as spawnChild } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createBashTool, run, spawn, type TimeoutReason } from '../../src/index.js';
 import { quote } from '../support/commands.js';
@@ -193,6 +194,29 @@ describe('W12: the reason is told', () => {
     expect(textOf(answer)).toContain('a server does not end by itself.');
     await tool.dispose();
   });
+});
+
+test('W12: the interaction log tells it', async () => {
+  const path = folder.file('a log');
+  const tool = createBashTool({
+    contract: 'plain',
+    cwd: folder.path,
+    timeout: 2,
+    log: path,
+  });
+  await tool.execute({ command: 'kill -STOP $$; true' });
+  await tool.dispose();
+  expect(readFileSync(path, 'utf8')).toMatch(
+    /timed out after 2 seconds: \d+ \(kill .*\) was stopped/,
+  );
+});
+
+test('W12: processes of a namespace of their own have the ids that the host knows', async () => {
+  const sandbox = { mode: 'workspace-write', processes: 'own' } as const;
+  const options = { cwd: folder.path, sandbox };
+  const reason = await reasonFor(`${SERVER} | cat`, options);
+  expect(reason).toMatchObject({ kind: 'listening' });
+  expect(reason?.pid).toBeGreaterThan(100);
 });
 
 const SERVES = /\d+ \(.*\) listened on port \d+: a server does not end by itself\. /.source;

@@ -62,6 +62,18 @@ test.each([
 );
 
 test(
+  'W11, W12: a pipeline ends from the left there, and a timeout says why',
+  where(FAR_BUILT),
+  async () => {
+    const limits = { timeoutMs: 2000, graceMs: 4000 };
+    const piped = await far.run('(echo a; echo b; sleep 600) | tail -1', limits);
+    expect(printed(piped)).toBe('b\n');
+    const { outcome } = await far.run('kill -STOP $$; true', limits);
+    expect(outcome).toMatchObject({ kind: 'timedOut', reason: { kind: 'stopped' } });
+  },
+);
+
+test(
   'no sandbox, text as UTF-8 and processor time can be asked for',
   where(FAR_BUILT),
   async () => {

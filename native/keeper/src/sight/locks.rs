@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::time::Instant;
 
-use super::calls::{Activity, activities};
+use super::calls::Activity;
 use super::descriptors;
 
 /// The most bytes of the kernel's table of locks that are looked at.
@@ -19,9 +19,9 @@ pub struct LockWait {
     pub holder: Option<i32>,
 }
 
-/// Returns the lock that a process waits for. `until`: when to stop looking for what holds it.
-pub fn awaited(pid: i32, until: Instant) -> Option<LockWait> {
-    let descriptor = activities(pid)?.iter().find_map(|activity| match activity {
+/// Returns the lock that a process which does this waits for. `until`: when to stop looking for what holds it.
+pub fn awaited(pid: i32, activities: &[Activity], until: Instant) -> Option<LockWait> {
+    let descriptor = activities.iter().find_map(|activity| match activity {
         Activity::Sleeps(call) if call.number == libc::SYS_flock || sets_lock(call) => {
             Some(call.arguments[0] as i32)
         }

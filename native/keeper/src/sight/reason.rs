@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+use super::calls::{Activity, activities};
 use super::listening::{Tables, ports};
 use super::waits::{self, Awaited};
 use super::{descriptors, endless, locks};
@@ -36,13 +37,15 @@ pub fn reason(scene: &Scene) -> Option<String> {
     let until = Instant::now() + LONGEST;
     let shown: Vec<&LiveMember> =
         scene.all.iter().filter(|member| member.started != 0).take(MOST).collect();
-    let asleep = || {
-        let within = shown.iter().copied().take_while(|_| Instant::now() < until);
-        within.filter(|member| !member.busy && !member.stopped)
-    };
+    let asleep: Vec<(&LiveMember, Vec<Activity>)> = shown
+        .iter()
+        .filter(|member| !member.busy && !member.stopped)
+        .take_while(|_| Instant::now() < until)
+        .filter_map(|member| Some((*member, activities(member.pid)?)))
+        .collect();
     let ways: [&dyn Fn() -> Option<String>; 6] = [
-        &|| asleep().find_map(|member| waits_for_input(scene, member)),
-        &|| asleep().find_map(|member| waits_for_lock(scene, member, until)),
+        &|| asleep.iter().find_map(|(member, does)| waits_for_input(scene, member, does)),
+        &|| asleep.iter().find_map(|(member, does)| waits_for_lock(scene, member, does, until)),
         &|| Some(told("stopped", scene, shown.iter().find(|member| member.stopped)?)),
         &|| Some(told("endless", scene, shown.iter().find(|member| is_endless(member))?)),
         &|| shown.iter().find_map(|member| computes(scene, member)),
@@ -82,8 +85,8 @@ fn add(words: &mut String, name: &str, value: &[u8]) {
     }
 }
 
-fn waits_for_input(scene: &Scene, member: &LiveMember) -> Option<String> {
-    match waits::awaited(member.pid)? {
+fn waits_for_input(scene: &Scene, member: &LiveMember, does: &[Activity]) -> Option<String> {
+    match waits::awaited(member.pid, does)? {
         // `top` and the like take keys, and wait for none.
         Awaited::Terminal if is_endless(member) => Some(told("endless", scene, member)),
         Awaited::Terminal => Some(told("terminal", scene, member)),
@@ -95,8 +98,13 @@ fn waits_for_input(scene: &Scene, member: &LiveMember) -> Option<String> {
     }
 }
 
-fn waits_for_lock(scene: &Scene, member: &LiveMember, until: Instant) -> Option<String> {
-    let wait = locks::awaited(member.pid, until)?;
+fn waits_for_lock(
+    scene: &Scene,
+    member: &LiveMember,
+    does: &[Activity],
+    until: Instant,
+) -> Option<String> {
+    let wait = locks::awaited(member.pid, does, until)?;
     let mut words = told("lock", scene, member);
     if wait.path.starts_with(b"/") && wait.path.len() <= LONGEST_PATH {
         add(&mut words, "path", &wait.path);

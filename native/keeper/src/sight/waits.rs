@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::calls::{Activity, SystemCall, activities};
+use super::calls::{Activity, SystemCall};
 use super::{descriptors, memory};
 
 /// The most descriptors of one call that are looked at.
@@ -17,10 +17,9 @@ pub enum Awaited {
     Stdin(Vec<u8>),
 }
 
-/// Returns the input that a process waits for. None: none, or it is not shown, or it may as well wait for
+/// Returns the input that a process which does this waits for. None: none, or it is not shown, or it may as well wait for
 /// something else, such as the network.
-pub fn awaited(pid: i32) -> Option<Awaited> {
-    let activities = activities(pid)?;
+pub fn awaited(pid: i32, activities: &[Activity]) -> Option<Awaited> {
     activities.iter().find_map(|activity| match activity {
         Activity::Runs => None,
         Activity::Sleeps(call) => awaited_in(pid, call),
@@ -139,6 +138,7 @@ fn in_epoll(pid: i32, epoll: i32) -> Vec<i32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sight::calls::activities;
     use std::process::{Child, Command, Stdio};
     use std::time::{Duration, Instant};
 
@@ -149,8 +149,9 @@ mod tests {
         let mut child: Child = command.spawn().unwrap();
         let until = Instant::now() + Duration::from_secs(20);
         let mut found = None;
-        while found.is_none() && Instant::now() < until && activities(child.id() as i32).is_some() {
-            found = awaited(child.id() as i32);
+        let pid = child.id() as i32;
+        while found.is_none() && Instant::now() < until {
+            found = activities(pid).and_then(|does| awaited(pid, &does));
             std::thread::sleep(Duration::from_millis(5));
         }
         child.kill().unwrap();
