@@ -111,10 +111,13 @@ interface Found {
  */
 export class SandboxPlace {
   readonly #policy: SandboxPolicy | undefined;
+  readonly #shown: (() => Promise<SandboxPolicy | undefined>) | undefined;
   #found: Promise<Found> | undefined;
 
-  constructor(policy: SandboxPolicy | undefined) {
+  /** @param shown Returns the policy with the paths that the shell is to see besides. Default: none. */
+  constructor(policy: SandboxPolicy | undefined, shown?: () => Promise<SandboxPolicy | undefined>) {
     this.#policy = policy;
+    this.#shown = shown;
   }
 
   /** @throws {PipesError} The directory for the pipes cannot be made. */
@@ -139,7 +142,7 @@ export class SandboxPlace {
   async #make(policy: SandboxPolicy): Promise<Found> {
     try {
       const pipes = await makePipesDirectory();
-      return { sandbox: withPipes(policy, pipes), pipes };
+      return { sandbox: withPipes((await this.#shown?.()) ?? policy, pipes), pipes };
     } catch (error) {
       this.#found = undefined;
       throw error;

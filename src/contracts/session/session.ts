@@ -1,10 +1,12 @@
 import { realpath, stat } from 'node:fs/promises';
 
+import { OutputKeeper } from '../../artifacts/keep-output.js';
 import type { Owner } from '../../engine/owner.js';
 import type { ExecuteOptions } from '../../options/command-options.js';
+import { TOOL } from '../contract.js';
 import { ToolAbortError, ToolError } from '../errors.js';
 import { CANCELLED } from '../notices.js';
-import { commandOptions } from '../options.js';
+import { commandOptions, placesOfOutput, showingPaths } from '../options.js';
 import { explainLaunch } from '../workdir.js';
 import type { SessionSettings } from './options.js';
 import { streamLimits } from './output.js';
@@ -101,6 +103,15 @@ export async function inPlace<T>(
     const message = session.directory.lose(from, found.message);
     throw new ToolError('directory', message, { cause: error });
   }
+}
+
+/** Returns the session with its outputs in sight of its sandbox, whose `/tmp` is its own: a model is told of them. */
+export async function showingOutputs(session: Session): Promise<Session> {
+  const { settings } = session;
+  if (settings.sandbox === undefined) return session;
+  const keeper = await OutputKeeper.open(settings.outputs, TOOL);
+  keeper.abandon();
+  return { ...session, settings: showingPaths(settings, placesOfOutput(keeper.spill(0))) };
 }
 
 /** Makes the options of a command that starts where the session is. */

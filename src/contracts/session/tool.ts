@@ -15,7 +15,7 @@ import {
   sessionDescription,
   sessionSchema,
 } from './schema.js';
-import { type Session, SessionDirectory } from './session.js';
+import { type Session, SessionDirectory, showingOutputs } from './session.js';
 import type { TaskDetails, TaskListDetails } from './tasks/result.js';
 import type { ListTasksInput, TaskInput, TaskOutputInput, WriteTaskInput } from './tasks/schema.js';
 import { SessionTasks } from './tasks/session-tasks.js';
@@ -65,12 +65,15 @@ export function createSessionTool(options: SessionOptions): SessionTool {
       validate: createValidator<SessionInput>(inputSchema),
       check: checkFields,
       async run(fields, { call, moment, entry }) {
+        const isSandboxed = settings.sandbox !== undefined && shared === undefined;
+        const own = isSandboxed ? await showingOutputs(session) : session;
+        life.checkStart(call.signal);
         if (fields.run_in_background) {
-          return startTask((await shared?.beside()) ?? session, fields, moment, entry);
+          return startTask((await shared?.beside()) ?? own, fields, moment, entry);
         }
         const running =
           shared?.run(fields, call, moment, () => life.checkStart(call.signal)) ??
-          runInSession(session, fields, call, moment);
+          runInSession(own, fields, call, moment);
         return noted(entry, running);
       },
       async release() {

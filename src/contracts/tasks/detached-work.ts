@@ -19,6 +19,7 @@ export function detachedWork(
     tail: () => '',
     // Ending the task ends the subject, which is all there is to end.
     cancel: () => {},
+    place: async () => ({ path: subject.outputFile, name: subject.outputFile }),
     lifetime: 'detached',
   };
 }

@@ -17,7 +17,7 @@ import { streamLimits } from '../output.js';
 import type { SessionDetails } from '../result.js';
 import { timeoutFor } from '../result.js';
 import type { SessionInput } from '../schema.js';
-import { inPlace, type Place, type Session } from '../session.js';
+import { inPlace, type Place, type Session, showingOutputs } from '../session.js';
 import { answerOf, factsOf, type RanCall, resultOf } from './answer.js';
 import {
   betweenNotice,
@@ -42,7 +42,10 @@ export class SharedShell {
 
   constructor(session: Session) {
     this.#session = session;
-    this.#place = new SandboxPlace(session.settings.sandbox);
+    this.#place = new SandboxPlace(session.settings.sandbox, async () => {
+      const { settings } = await showingOutputs(session);
+      return settings.sandbox;
+    });
   }
 
   /**

@@ -1,3 +1,6 @@
+import { link } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { OutputKeeper } from '../../../artifacts/keep-output.js';
 import type { TerminalSize } from '../../../options/terminal.js';
 import { messageOf } from '../../../support/errors.js';
 import type { DetachedSubject } from '../../../tasks/detached/detached-subject.js';
@@ -6,6 +9,7 @@ import { detachedOrder, lastingNotify } from '../../../tasks/detached/watches/de
 import { hostOrder } from '../../../tasks/notify/ledger.js';
 import type { Notify } from '../../../tasks/notify/notify.js';
 import { readOutput } from '../../../tasks/output.js';
+import { TOOL } from '../../contract.js';
 import { detachedWork, endedReceipt } from '../../tasks/detached-work.js';
 import type { SessionSettings } from '../options.js';
 import { firstCharacters } from '../output.js';
@@ -37,8 +41,9 @@ interface DetachedTaskCommand {
  */
 export async function startDetachedTask(
   { text, environment, cwd, timeoutMs, takesInput, terminal, notify: own }: DetachedTaskCommand,
-  { graceMs, shell, priority, umask, sandbox, maxCharacters, tasks }: SessionSettings,
+  settings: SessionSettings,
 ): Promise<StartedTask> {
+  const { graceMs, shell, priority, umask, sandbox, maxCharacters, tasks } = settings;
   const lasting = lastingNotify(own, tasks);
   const subject = await startDetachedSubject(text, environment, {
     ...{ cwd, timeoutMs, graceMs, shell, priority, umask, sandbox, pty: terminal },
@@ -48,24 +53,46 @@ export async function startDetachedTask(
     notify: lasting,
   });
   const startedAt = performance.now();
-  const ended = endOf(subject, maxCharacters, startedAt);
+  const file = visibleFile(subject, settings);
+  const ended = endOf(subject, maxCharacters, startedAt, file);
+  const place = async () => ({ path: subject.outputFile, name: await file });
   const watches = lasting ? detachedOrder(subject, lasting) : own && hostOrder(own);
   return {
-    work: { ...detachedWork(text, subject, ended.then(taskEnd)), watches },
+    work: { ...detachedWork(text, subject, ended.then(taskEnd)), place, watches },
     ended,
-    outputSoFar: () => shownOutput(subject, maxCharacters),
+    outputSoFar: async () => shownOutput(subject, maxCharacters, await file),
     detachedPid: subject.record.pid,
   };
+}
+
+/** Returns the path of the output's file as the tool's commands see it. */
+async function visibleFile(
+  { id, outputFile }: DetachedSubject,
+  { sandbox, outputs }: SessionSettings,
+): Promise<string> {
+  if (sandbox === undefined) return outputFile;
+  const keeper = await OutputKeeper.open(outputs, TOOL);
+  keeper.abandon();
+  const beside = keeper.spill(0)?.path;
+  if (beside === undefined) return outputFile;
+  // A link: the command's own directory also has its control socket, which the sandbox must not reach.
+  const seen = join(dirname(beside), `background-${id}`);
+  return link(outputFile, seen).then(
+    () => seen,
+    () => outputFile,
+  );
 }
 
 async function endOf(
   subject: DetachedSubject,
   maxCharacters: number,
   startedAt: number,
+  visible: Promise<string>,
 ): Promise<EndedTask> {
   const receipt = await endedReceipt(subject);
-  const { state, outputFile: file } = subject;
-  const shown = await shownOutput(subject, maxCharacters).catch((error): ShownTaskOutput => {
+  const { state } = subject;
+  const file = await visible;
+  const shown = await shownOutput(subject, maxCharacters, file).catch((error): ShownTaskOutput => {
     return { kind: 'merged', text: `[its output can't be read: ${messageOf(error)}]`, isCut: true };
   });
   return {
@@ -81,6 +108,7 @@ async function endOf(
 async function shownOutput(
   subject: DetachedSubject,
   maxCharacters: number,
+  file: string,
 ): Promise<ShownTaskOutput> {
   const { text, total } = await readOutput(subject, 0, maxCharacters * 4);
   const shown = firstCharacters(text, maxCharacters);
@@ -89,8 +117,8 @@ async function shownOutput(
   const missing = await subject.gap();
   const rest =
     missing === undefined
-      ? `all of it: ${subject.outputFile}`
-      : `${missing.bytes} of them after the first ${missing.at} are not kept; the rest: ${subject.outputFile}`;
+      ? `all of it: ${file}`
+      : `${missing.bytes} of them after the first ${missing.at} are not kept; the rest: ${file}`;
   const note = `${gap}[output truncated: it has ${total} bytes; ${rest}]`;
   return { kind: 'merged', text: isCut ? `${shown}${note}` : shown, isCut };
 }
