@@ -6,6 +6,7 @@ import { createBashTool, run, spawn, type TimeoutReason } from '../../src/index.
 import { quote } from '../support/commands.js';
 import { untilState, useTasks } from '../support/detached-tasks.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
+import { failureOf } from '../support/results.js';
 import { textOf } from '../support/tool.js';
 
 // W12: a timeout says why, as one look before the end shows.
@@ -197,18 +198,11 @@ describe('W12: the reason is told', () => {
 });
 
 test('W12: the interaction log tells it', async () => {
-  const path = folder.file('a log');
-  const tool = createBashTool({
-    contract: 'plain',
-    cwd: folder.path,
-    timeout: 2,
-    log: path,
-  });
-  await tool.execute({ command: 'kill -STOP $$; true' });
+  const log = folder.file('a log');
+  const tool = createBashTool({ contract: 'workspace', cwd: folder.path, log });
+  await failureOf(tool.execute({ command: 'kill -STOP $$; true', timeout: 2 }));
   await tool.dispose();
-  expect(readFileSync(path, 'utf8')).toMatch(
-    /timed out after 2 seconds: \d+ \(kill .*\) was stopped/,
-  );
+  expect(readFileSync(log, 'utf8')).toMatch(/after 2 seconds: \d+ \(kill .*\) was stopped/);
 });
 
 test('W12: processes of a namespace of their own have the ids that the host knows', async () => {
