@@ -9,12 +9,12 @@ import { InputError, messageOf } from '../../support/errors.js';
 import { Listener } from '../../support/listener.js';
 import { ExclusiveQueue } from '../../support/mutex.js';
 import { signalNumber } from '../../support/signals.js';
-import { startTimer } from '../../support/timing.js';
 import type { OutputStretch, SubjectState, TaskSubject } from '../subject.js';
 import { watchChanges } from './changes.js';
 import { toProcess } from './end-receipt.js';
 import { type KeeperConnection, KeeperGone } from './keeper/connection.js';
 import type { KeeperState } from './keeper/keeper-state.js';
+import { LaterLooks } from './keeper/later-looks.js';
 import { type KeeperAnswer, type KeeperCall, LONGEST_WRITE } from './keeper/message.js';
 import { notWritten } from './keeper/not-written.js';
 import { endOrphan, signalOrphan } from './orphan.js';
@@ -22,7 +22,7 @@ import { findGap, hasOutput, type OutputGap, readOutputFile } from './output-fil
 import type { DetachedOrder } from './place/order.js';
 import type { TaskPlace } from './place/place.js';
 import { type DetachedRecord, recordOf } from './registry.js';
-import { findStanding, type Standing, stateOf } from './standing.js';
+import { findStanding, type Standing, stateOf, troubleIn } from './standing.js';
 import { DetachedTerminal } from './terminal/detached-terminal.js';
 
 /**
@@ -30,10 +30,6 @@ import { DetachedTerminal } from './terminal/detached-terminal.js';
  * connections, and a process needs only one to each, however often it asks.
  */
 const followed = new Map<string, DetachedSubject>();
-
-/** Times between two looks at a keeper without a connection, in milliseconds: each is twice the one before. */
-const FIRST_LOOK_MS = 100;
-const MOST_LOOK_MS = 2000;
 
 /** A detached command, for its followers: any process of the same user may follow it, and several at once. */
 export class DetachedSubject implements TaskSubject {
@@ -52,9 +48,8 @@ export class DetachedSubject implements TaskSubject {
   readonly #writes = new ExclusiveQueue();
   readonly #watchers = new Set<Listener<void>>();
   #stopWatching: (() => void) | undefined;
-  /** Time until the next look at a keeper without a connection, and whether one is due. */
-  #lookAgainMs = FIRST_LOOK_MS;
-  #isLooking = false;
+  /** Looks for the end of a keeper without a connection, which writes no record when it is killed. */
+  readonly #looks = new LaterLooks();
 
   private constructor(place: TaskPlace, order: DetachedOrder) {
     this.#place = place;
@@ -246,7 +241,8 @@ export class DetachedSubject implements TaskSubject {
     return this.#settled;
   }
 
-  async #find(): Promise<void> {
+  async #find(begun?: () => void): Promise<void> {
+    begun?.();
     const standing = await findStanding(this.#place);
     if (standing.kind === 'kept') this.#follow(standing.connection);
     await this.#settle(standing);
@@ -275,27 +271,13 @@ export class DetachedSubject implements TaskSubject {
   async #settle(standing: Standing): Promise<void> {
     this.#known = standing.state ?? this.#known;
     const state = await stateOf(standing, this.#place, this.#order);
-    if (standing.kind === 'recorded' || standing.kind === 'unheard') this.#lookAgain();
-    else this.#lookAgainMs = FIRST_LOOK_MS;
+    // It may have closed its connections just now, and be gone a moment later.
+    const isUnsure = standing.kind === 'recorded' || standing.kind === 'unheard';
+    if (isUnsure) this.#looks.plan((begun) => this.#then(() => this.#find(begun)));
+    else this.#looks.reset();
     const isNews = state.kind !== this.#state.kind || troubleIn(state) !== troubleIn(this.#state);
     this.#state = state;
     if (isNews) this.#tell();
-  }
-
-  /**
-   * Looks for the end of a keeper without a connection, which writes no record when it is killed. It may have
-   * closed its connections just now, and be gone a moment later.
-   */
-  #lookAgain(): void {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
-    startTimer(this.#lookAgainMs, () => {
-      void this.#then(() => {
-        this.#isLooking = false;
-        return this.#find();
-      });
-    });
-    this.#lookAgainMs = Math.min(MOST_LOOK_MS, 2 * this.#lookAgainMs);
   }
 
   #changed(names: ReadonlySet<string>): void {
@@ -313,8 +295,4 @@ export class DetachedSubject implements TaskSubject {
   #tell(): void {
     for (const watcher of this.#watchers) watcher.tell();
   }
-}
-
-function troubleIn(state: SubjectState): string | undefined {
-  return state.kind === 'running' ? state.trouble : undefined;
 }

@@ -12,6 +12,7 @@ import { checkDetachedNotify, type DetachedNotify } from '../notify/notify.js';
 import type { SubjectState } from '../subject.js';
 import { DetachedTask } from './detached-task.js';
 import { type DetachedRecord, listDetached } from './registry.js';
+import { troubleIn } from './standing.js';
 import { openDetached, startDetachedSubject } from './start.js';
 import { announce } from './watches/runtimes.js';
 
@@ -106,8 +107,7 @@ export async function listTasks(): Promise<readonly TaskSummary[]> {
 }
 
 function troubleOf({ trouble, state }: DetachedRecord): { readonly trouble?: string } {
-  const ofState = state.kind === 'running' ? state.trouble : undefined;
-  const reason = state.kind === 'lost' ? state.reason : ofState;
+  const reason = state.kind === 'lost' ? state.reason : troubleIn(state);
   const all = [reason, trouble].filter((one) => one !== undefined);
   return all.length > 0 ? { trouble: all.join('; ') } : {};
 }

@@ -153,3 +153,8 @@ export async function stateOf(
   const receipt = await endReceipt(subject, stage.end, left);
   return { kind: stage.kind, receipt, endedAt: stage.end.at };
 }
+
+/** Returns why a running command can't be asked how it is; undefined: it can. */
+export function troubleIn(state: SubjectState): string | undefined {
+  return state.kind === 'running' ? state.trouble : undefined;
+}
