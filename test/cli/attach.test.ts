@@ -161,6 +161,15 @@ while True: signal.pause()`;
   expect(await later.ended()).toMatch(/restored, \d+\n$/);
 });
 
+test('a line feed that comes alone moves straight down', async () => {
+  const id = await detached('stty -onlcr; read -r x; printf "\\rab\\ncd\\r\\nef\\n\\ngh"; read -r x');
+  const user = await User.attach(id);
+  await user.type('x\r');
+  await user.sees(/^ab\n {2}cd\nef\n\n {2}gh/m);
+  await user.type('\r');
+  await user.ended();
+});
+
 test('a keeper that is killed loses the task, and the terminal is given back', async () => {
   const id = await detached(`echo on; exec ${longSleep(390)}`);
   const user = await User.attach(id);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { DetachKeys, parseDetachKeys } from '../../../src/tasks/detached/terminal/detach-keys.js';
+import { LineFeeds } from '../../../src/tasks/detached/terminal/line-feeds.js';
 import { hasReplies, withoutReplies } from '../../../src/tasks/detached/terminal/replies.js';
 import { ShownModes } from '../../../src/tasks/detached/terminal/shown-modes.js';
 import { fc } from '../../support/properties.js';
@@ -81,6 +82,21 @@ test('answers of a terminal are told from keys', () => {
       const alone = typed.filter((one) => keys.includes(one));
       const known = withoutReplies(Buffer.from(typed.join(''))).toString();
       expect(known).toBe(alone.join(''));
+    }),
+  );
+});
+
+test('line feeds that come alone are told from ends of lines, however the output is divided', () => {
+  const output = fc.array(fc.constantFrom('\r', '\n', '\r\n', 'x'), { maxLength: 20 });
+  fc.assert(
+    fc.property(output, fc.nat(30), (parts, at) => {
+      const whole = Buffer.from(parts.join(''));
+      const feeds = new LineFeeds();
+      const pieces = [whole.subarray(0, at), whole.subarray(at)].map((piece) =>
+        feeds.convert(piece),
+      );
+      const expected = whole.toString().replace(/(?<!\r)\n/g, '\x1bD');
+      expect(Buffer.concat(pieces).toString()).toBe(expected);
     }),
   );
 });

@@ -7,6 +7,7 @@ import { pause } from '../../../support/timing.js';
 import type { DetachedSubject } from '../detached-subject.js';
 import { DEFAULT_KEYS, DetachKeys, parseDetachKeys } from './detach-keys.js';
 import type { DetachedTerminal } from './detached-terminal.js';
+import { LineFeeds } from './line-feeds.js';
 import { Replica } from './replica.js';
 import { hasReplies, withoutReplies } from './replies.js';
 import type { TerminalStream } from './stream.js';
@@ -77,6 +78,7 @@ class ShownTerminal {
   readonly #signal: AbortSignal | undefined;
   readonly #keys: DetachKeys;
   readonly #user: UserTerminal;
+  readonly #lineFeeds = new LineFeeds();
   readonly #left: Promise<ShowEnd>;
   #leave: (why: ShowEnd) => void = () => {};
   readonly #over: Promise<void>;
@@ -218,7 +220,7 @@ class ShownTerminal {
   async #print(bytes: Uint8Array): Promise<void> {
     if (this.#isLeft) return;
     this.#user.modes.read(bytes);
-    await this.#user.write(bytes);
+    await this.#user.write(this.#lineFeeds.convert(bytes));
   }
 
   /** Shows what the command has printed at its end. */
