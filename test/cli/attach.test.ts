@@ -7,6 +7,7 @@ import { cli, endOf, startCliOn } from '../support/cli.js';
 import { longSleep, quote, sleeping } from '../support/commands.js';
 import { useTasks } from '../support/detached-tasks.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
+import { installed, where } from '../support/needs.js';
 import { eventually, lives, parentOf } from '../support/processes.js';
 
 leavesNothingBehind();
@@ -161,8 +162,28 @@ while True: signal.pause()`;
   expect(await later.ended()).toMatch(/restored, \d+\n$/);
 });
 
+test(
+  'vim is left, found again by a smaller window, and ended',
+  where(installed('vim')),
+  async () => {
+    const id = await detached('cd /; exec vim -u NONE -N');
+    const user = await User.attach(id);
+    await user.sees(/^~ *$/m);
+    await user.type('iOnce upon a time\x1b');
+    await user.sees(/^Once upon a time *$/m);
+    await user.type('\x1c');
+    await user.ended();
+    const later = await User.attach(id, { columns: 50, rows: 12 });
+    await later.sees(/^Once upon a time *\n(~ *\n){10}/);
+    await later.type('yy3p:q!\r');
+    expect(await later.ended()).toMatch(/restored, 0\n$/);
+  },
+);
+
 test('a line feed that comes alone moves straight down', async () => {
-  const id = await detached('stty -onlcr; read -r x; printf "\\rab\\ncd\\r\\nef\\n\\ngh"; read -r x');
+  const id = await detached(
+    'stty -onlcr; read -r x; printf "\\rab\\ncd\\r\\nef\\n\\ngh"; read -r x',
+  );
   const user = await User.attach(id);
   await user.type('x\r');
   await user.sees(/^ab\n {2}cd\nef\n\n {2}gh/m);
