@@ -3,7 +3,7 @@ import { InputError } from '../../support/errors.js';
 import type { TaskManager } from '../../tasks/manager.js';
 import { checkNotify, type Notify } from '../../tasks/notify/notify.js';
 
-/** What a model is told of a command in the background, each once, all optional. Times in seconds. */
+/** Events of a command in the background of which a model is told, each once, all optional. Times in seconds. */
 export interface NotifyInput {
   /** Text in a line of the output. */
   readonly line?: string | null;

@@ -1,20 +1,20 @@
 import type { Notify, WatchName } from './notify.js';
 
-/** What was told already of one task's watches. */
+/** Keeps which of one task's watches were told. */
 export interface Ledger {
   /** Whether another host can tell what this one leaves. */
   readonly isShared: boolean;
   /**
    * Marks watches as told, before they are told.
    *
-   * @returns Those that nobody has marked before: the caller must tell them, or has told them.
+   * @returns The watches that were not marked before: the caller must tell them, or has told them.
    */
   claim(names: readonly WatchName[]): Promise<readonly WatchName[]>;
   /** Notes the position of the output up to which no line has matched. */
   searched(position: number): void;
 }
 
-/** What is to be told of a task, and what was told already. */
+/** The watches of a task, and those of them that were told already. */
 export interface WatchOrder {
   readonly notify: Notify;
   readonly ledger: Ledger;

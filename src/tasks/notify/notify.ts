@@ -9,19 +9,19 @@ import {
 import { InputError, showValue } from '../../support/errors.js';
 import type { LinePattern } from '../lookout/lines.js';
 
-/** What is to be told of one task, each once. Times in milliseconds. */
+/** Events of one task that are to be told, each once. Times in milliseconds. */
 export interface Notify {
   /** The first line of its output, complete or not, that contains this text or matches this expression. */
   readonly line?: LinePattern | undefined;
   /** One of its own processes listens on this TCP port; `true`: on any. */
   readonly port?: number | true | undefined;
-  /** It has printed nothing for this time, the first time that this is so. */
+  /** The task has printed nothing for this time; told the first time. */
   readonly silentMs?: number | undefined;
-  /** Its command has ended, unless a tool's answer has told that already. */
+  /** The command has ended, unless a tool's answer has told that already. */
   readonly ended?: boolean | undefined;
 }
 
-/** What is to be told of a detached command, and whom. */
+/** Events of a detached command that are to be told, and by which manager. */
 export interface DetachedNotify extends Notify {
   /** The `name` of the `TaskManager`, of this process or of another one, whose `onEvent` is called. */
   readonly to: string;

@@ -1,7 +1,7 @@
 import type { TaskNews } from '../lookout/lookout.js';
 import type { WatchName } from './notify.js';
 
-/** What an event has to do with the `notify` of its task. */
+/** How an event relates to the `notify` of its task. */
 export interface Marks {
   /** The watch that this answers; told once. */
   readonly watch?: WatchName;

@@ -15,15 +15,15 @@ import { closedBy, isEnd, type Marks, markIn, type ToldNews } from './told-news.
 export class Watches {
   readonly #notify: Notify;
   readonly #ledger: Ledger;
-  /** Those that were neither told nor have become impossible. */
+  /** Watches that were neither told nor have become impossible. */
   readonly #open: Set<WatchName>;
   readonly #lines: LineWatch | undefined;
   readonly #lookouts: Partial<Record<'port' | 'silent', Lookout>> = {};
-  /** What watches have found and is not told yet. */
+  /** Events that watches have found, not told yet. */
   readonly #found = new Map<WatchName, TaskNews>();
   /** Watches that an end has made impossible, not told yet. */
   readonly #missed = new Map<WatchName, TaskNews>();
-  /** What tools wait for at the moment. */
+  /** The waits of tools at the moment. */
   readonly #waits = new Set<Until>();
   /** Whether a tool's answer has told the end. */
   #isEndTold = false;
@@ -101,8 +101,8 @@ export class Watches {
     const fresh = new Set(await this.#ledger.claim(due));
     const marks = new Map<TaskNews, Marks>();
     for (const [name, one] of found) {
-      if (fresh.has(name) && !(this.#isEndTold && name === 'ended'))
-        marks.set(one, { watch: name });
+      const isKnown = this.#isEndTold && name === 'ended';
+      if (fresh.has(name) && !isKnown) marks.set(one, { watch: name });
     }
     for (const [name, end] of missed) {
       if (!fresh.has(name) || (this.#isEndTold && end.kind === 'ended')) continue;

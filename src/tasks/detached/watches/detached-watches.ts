@@ -121,7 +121,7 @@ export class DetachedWatches {
  * Returns what is kept with a detached command of a tool, for the next host of its manager; undefined: nothing, or
  * the manager has no name by which the next host would find it.
  *
- * @param own What was asked for at its start. Default: what the manager tells of each task.
+ * @param own The events asked for at its start. Default: what the manager tells of each task.
  */
 export function lastingNotify(
   own: Notify | undefined,

@@ -16,7 +16,7 @@ import {
 } from '../place/kept-fields.js';
 import { readOwnFile } from '../place/own-file.js';
 
-/** What is to be told of a detached command, beside its output. */
+/** The file that says what is to be told of a detached command. */
 const NAME = 'notify.json';
 const VERSION = 1;
 /** The most bytes of such a file: one pattern, of which each character takes up to six. */
