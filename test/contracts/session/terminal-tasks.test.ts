@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { BashTool, SessionTool } from '../../../src/index.js';
+import { type BashTool, createBashTool, type SessionTool } from '../../../src/index.js';
 import { quote } from '../../support/commands.js';
 import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
 import { installed, where } from '../../support/needs.js';
@@ -9,7 +9,7 @@ import { failureOf } from '../../support/results.js';
 import { data, useSessionTools } from '../../support/session.js';
 import { textOf } from '../../support/tool.js';
 
-leavesNothingBehind(1);
+leavesNothingBehind();
 const folder = useFolder();
 const newSession = useSessionTools(folder);
 
@@ -263,17 +263,12 @@ test('T: a program that prints without end can be interrupted, and costs a bound
   expect(told.length).toBeLessThan(40_000);
 });
 
-test('T: beside a persistent shell a terminal is had too, in its directory', async () => {
-  const tool = newSession({ persistent: true });
-  await tool.execute({ command: 'mkdir "c d"; cd "c d"' });
-  const id = await startTerminal(tool, 'pwd; read -r x');
-  expect(await say(tool.taskOutput, { task_id: id, silent: 0.3 })).toContain('/c d\n');
-});
-
-test('T: in a sandbox a terminal works likewise', async () => {
-  const tool = newSession({ sandbox: 'workspace-write' });
-  const id = await startTerminal(tool, 'tty; read -rsp "Password: " x; echo ok');
-  const asked = await say(tool.taskOutput, { task_id: id, silent: 0.5 });
-  expect(asked).toMatch(/\n\/dev\/pts\/\d+\nPassword:\n.*It asks for a password/s);
-  expect(await say(tool.writeTask, { task_id: id, text: 'x\n' })).toContain('ok');
+test('tools of plain and modes have no terminal, and say so', async () => {
+  const plain = createBashTool({ contract: 'plain', cwd: folder.path });
+  const modes = createBashTool({ contract: 'modes', cwd: folder.path });
+  const given = { command: 'true', pty: true };
+  expect(await say(plain, given)).toContain('pty: not known here');
+  expect(String(await failureOf(modes.execute(given)))).toContain('pty: not known here');
+  await plain.dispose();
+  await modes.dispose();
 });
