@@ -77,7 +77,7 @@ test(
   async () => {
     const python = await open('python3 -q');
     expect(await python.type({ text: 'print(6 * 7)\n' })).toContain('>>> print(6 * 7)\n42\n>>>');
-    expect(await python.type({ keys: ['up', 'up', 'down', 'enter'] })).toContain('42');
+    expect(await python.type({ keys: ['up', 'enter'] })).toContain('42');
     expect(await python.type({ keys: ['ctrl-d'] })).toContain('status: completed');
     const node = await open(`${quote(process.execPath)} -i`);
     expect(await node.type({ text: '[6].map((x) => x * 7)\n' })).toContain('\n[ 42 ]\n>');

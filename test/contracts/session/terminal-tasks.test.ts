@@ -192,7 +192,7 @@ test('T14: with a pipe, other keys are refused by their names, and nothing is wr
 
 test('W17: the advice for a task without stdin works when it is followed', async () => {
   const tool = newSession();
-  const { task_id: first } = await data(tool, 'cat', { run_in_background: true });
+  const { task_id: first } = await data(tool, 'sleep 60', { run_in_background: true });
   const failure = await failureOf(tool.writeTask.execute({ task_id: first, text: 'x\n' }));
   const fields = [...String(failure).matchAll(/`(\w+): true`/g)].map(([, name]) => name ?? '');
   expect(fields).toEqual(['stdin', 'pty']);
