@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { expectOutputErrors, writeOrTell } from '../standard-output.js';
 import type { Finding } from './finding.js';
+import { records } from './records.js';
 import { surroundings } from './surroundings.js';
 import { trial } from './trial.js';
 
@@ -20,7 +21,7 @@ export function doctorCommand(): Command {
     .option('--json', 'print the findings as one line of JSON')
     .action(async ({ json }: { readonly json?: true }) => {
       expectOutputErrors();
-      const findings = [...surroundings(), ...(await trial())];
+      const findings = [...surroundings(), ...(await records()), ...(await trial())];
       const canRun = findings.every(({ status }) => status !== 'failed');
       const text = json ? `${JSON.stringify({ canRun, findings })}\n` : findings.map(line).join('');
       const written = await writeOrTell(text);

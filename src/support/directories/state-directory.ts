@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs';
-import { stat, statfs } from 'node:fs/promises';
+import { constants, mkdirSync } from 'node:fs';
+import { access, stat, statfs } from 'node:fs/promises';
 import { dirname, isAbsolute, join, normalize } from 'node:path';
 import { hasCode, messageOf } from '../errors.js';
 import { homeDirectory } from './home.js';
@@ -47,6 +47,22 @@ export async function findStateDirectory(): Promise<StateDirectory> {
   if (path === undefined) return { reason: 'the user has no home directory' };
   try {
     await checkPrivate(path);
+    return { path };
+  } catch (error) {
+    return { reason: messageOf(error) };
+  }
+}
+
+/** Tells whether that directory can be used, or made; makes nothing. */
+export async function lookAtStateDirectory(): Promise<StateDirectory> {
+  const path = statePath();
+  if (path === undefined) return { reason: 'the user has no home directory' };
+  try {
+    const reason = await whyUnfit(path);
+    if (reason !== undefined) return { reason };
+    const existing = await nearestExisting(path);
+    if (existing === path) await checkPrivate(path);
+    else await access(existing, constants.W_OK | constants.X_OK);
     return { path };
   } catch (error) {
     return { reason: messageOf(error) };
