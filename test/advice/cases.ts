@@ -3,6 +3,10 @@ import { ALL_CONTRACTS } from './cases/all-contracts.js';
 import { MODES_AND_PLAIN } from './cases/modes-and-plain.js';
 import { SANDBOX } from './cases/sandbox.js';
 import { SESSION } from './cases/session.js';
+import { TASKS } from './cases/tasks.js';
+import { TERMINALS } from './cases/terminals.js';
+import { TIMEOUTS } from './cases/timeouts.js';
+import { WATCHES } from './cases/watches.js';
 import { WORKSPACE } from './cases/workspace.js';
 
 /** All advices that are followed here. */
@@ -12,4 +16,8 @@ export const CASES: readonly AdviceCase[] = [
   ...SESSION,
   ...MODES_AND_PLAIN,
   ...SANDBOX,
+  ...TIMEOUTS,
+  ...TASKS,
+  ...TERMINALS,
+  ...WATCHES,
 ];
