@@ -31,7 +31,6 @@ export {
   type ContractName,
   createBashTool,
 } from './contracts/create-bash-tool.js';
-export { sandboxNotices } from './contracts/denial-notices.js';
 export {
   ToolAbortError,
   ToolError,
@@ -56,6 +55,7 @@ export type {
   PlainSuccess,
 } from './contracts/plain/schema.js';
 export type { PlainTool } from './contracts/plain/tool.js';
+export { sandboxNotices } from './contracts/sandbox/denial-notices.js';
 export type { SessionOptions } from './contracts/session/options.js';
 export type { SessionDetails } from './contracts/session/result.js';
 export type { SessionInput } from './contracts/session/schema.js';

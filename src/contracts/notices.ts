@@ -5,7 +5,12 @@ import { pipelineNotices } from '../receipt/pipeline-notices.js';
 import type { ListeningPort } from '../receipt/ports.js';
 import { isEventful, type Receipt, type RunningProcess } from '../receipt/receipt.js';
 import { firstBytes, formatSize, visibleText } from '../support/text.js';
-import { firstRunNotice, hasOwnLoopback, OWN_LOOPBACK, sandboxNotices } from './denial-notices.js';
+import {
+  firstRunNotice,
+  hasOwnLoopback,
+  OWN_LOOPBACK,
+  sandboxNotices,
+} from './sandbox/denial-notices.js';
 
 /** The text in place of the output of a command that printed nothing. */
 const NO_OUTPUT = '(no output)';

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use forkline_engine::{
-    BackgroundProcess, Captured, Cause, Chunk, Counts, Data, Ended, Errno, Label, LaunchError,
-    Outcome, Parts, Snapshot, SpillReport, Status, Text, Typing, errno_text,
+    BackgroundProcess, Captured, Cause, Chunk, Counts, Ended, Errno, Label, LaunchError, Outcome,
+    Parts, Snapshot, SpillReport, Status, Text, Typing, errno_text,
 };
 use napi::Result;
-use napi::bindgen_prelude::{Buffer, Null};
+use napi::bindgen_prelude::Null;
 
+use crate::capture::{capture, chunk};
 use crate::record::{Figures, JsRecord};
 
 /// An event of a command or a sandbox, or the answer to a request.
@@ -244,35 +245,6 @@ fn replied(record: &mut JsRecord, reply: EngineReply) -> Result<()> {
         EngineReply::Sandbox(Some(report)) => record.push(report),
         EngineReply::Snapshot(Some(captures)) => record.push_each(captures, capture),
     }
-}
-
-fn chunk(record: &mut JsRecord, chunk: Chunk) -> Result<()> {
-    record.push(chunk.dropped as f64)?;
-    match chunk.data {
-        Data::Text(text) => record.push_text(text),
-        Data::Bytes(bytes) => record.push(Buffer::from(bytes)),
-    }
-}
-
-/// Adds the elements of a capture.
-pub fn capture(record: &mut JsRecord, captured: Captured<Text>) -> Result<()> {
-    counts(record, captured.total)?;
-    record.push(captured.lossy)?;
-    match captured.kept {
-        Parts::Complete(text) => record.push_text(text),
-        Parts::Cut { head, tail, dropped } => {
-            record.push_text(head)?;
-            record.push_text(tail)?;
-            counts(record, dropped)?;
-            record.push(captured.last_line as f64)
-        }
-    }
-}
-
-fn counts(record: &mut JsRecord, counts: Counts) -> Result<()> {
-    record.push(counts.bytes as f64)?;
-    record.push(counts.characters as f64)?;
-    record.push(counts.lines as f64)
 }
 
 fn spill(record: &mut JsRecord, report: SpillReport) -> Result<()> {

@@ -1,5 +1,6 @@
 //! The N-API interface of the engine: JavaScript objects in, events out. No logic.
 
+mod capture;
 mod channel;
 mod environ;
 mod event;

@@ -11,8 +11,9 @@ use napi::bindgen_prelude::{Array, Uint8ArraySlice};
 use napi::{Env, Result};
 use napi_derive::napi;
 
+use crate::capture;
 use crate::channel::EventQueue;
-use crate::event::{self, EngineEvent, EngineReply};
+use crate::event::{EngineEvent, EngineReply};
 use crate::record::JsRecord;
 
 /// Takes a socket of a sandbox back from JavaScript, and closes it.
@@ -127,7 +128,7 @@ impl TextCapture {
     #[napi]
     pub fn snapshot<'env>(&self, env: &'env Env) -> Result<Array<'env>> {
         let mut record = JsRecord::new(env)?;
-        event::capture(&mut record, self.capture.snapshot())?;
+        capture::capture(&mut record, self.capture.snapshot())?;
         Ok(record.finish())
     }
 }

@@ -3,8 +3,8 @@ import type { DetachedSubject } from '../../tasks/detached/detached-subject.js';
 import { readOutput } from '../../tasks/output.js';
 import { type TaskEnd, taskResult } from '../../tasks/status.js';
 import type { TaskWork } from '../../tasks/task.js';
-import { sandboxNotices } from '../denial-notices.js';
 import { afterWarning } from '../notices.js';
+import { sandboxNotices } from '../sandbox/denial-notices.js';
 import { detachedWork, endedReceipt } from '../tasks/detached-work.js';
 
 /** Bytes of the end of the output that are told with the end of the command. */

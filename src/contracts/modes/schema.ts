@@ -1,5 +1,5 @@
 import { formatSize } from '../../support/text.js';
-import { describeSandbox } from '../describe-sandbox.js';
+import { describeSandbox } from '../sandbox/description.js';
 import type { ObjectSchema } from '../validate.js';
 import type { Mode, ModesSettings } from './options.js';
 

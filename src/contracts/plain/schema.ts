@@ -1,6 +1,6 @@
 import { formatSize } from '../../support/text.js';
-import { describeSandbox } from '../describe-sandbox.js';
 import { formatSeconds } from '../notices.js';
+import { describeSandbox } from '../sandbox/description.js';
 import type { ObjectSchema } from '../validate.js';
 import type { PlainSettings } from './options.js';
 

@@ -24,7 +24,9 @@ export interface SeenOutput {
 
 /** Output that a look does not show. */
 export interface SkippedOutput {
+  /** Position of its first byte. */
   readonly from: number;
+  /** Position after its last byte. */
   readonly to: number;
   /** Whole lines in it; undefined: not known. */
   readonly lines: number | undefined;

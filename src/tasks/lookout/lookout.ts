@@ -21,14 +21,14 @@ export interface LookoutConditions {
 export type TaskNews =
   | ({ readonly kind: 'line' } & FoundLine)
   | ({ readonly kind: 'listening' } & ListeningPort)
-  /**
-   * The command prints nothing, perhaps at a prompt. `waitsFor`: the input that a process was seen to
-   * wait for. `stopped`: processes that SIGCONT lets go on, if there are any.
-   */
+  /** The command prints nothing, perhaps at a prompt. */
   | {
       readonly kind: 'silent';
+      /** The time without output so far, in milliseconds. */
       readonly forMs: number;
+      /** The input that a process was seen to wait for; undefined: none was, or that is not shown. */
       readonly waitsFor: InputWait | undefined;
+      /** Processes that are stopped, which SIGCONT lets go on; absent: there are none. */
       readonly stopped?: readonly BackgroundProcess[];
     }
   /**

@@ -1,5 +1,5 @@
 import { formatSize } from '../../../support/text.js';
-import { describeSandbox } from '../../describe-sandbox.js';
+import { describeSandbox } from '../../sandbox/description.js';
 import { NOTIFY_PROPERTY, type NotifyInput } from '../../tasks/notify.js';
 import type { ObjectSchema } from '../../validate.js';
 import type { WorkspaceSettings } from '../options.js';

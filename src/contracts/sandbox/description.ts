@@ -1,4 +1,4 @@
-import type { SandboxPolicy } from '../sandbox/policy.js';
+import type { SandboxPolicy } from '../../sandbox/policy.js';
 
 const SHOWN = 4;
 

@@ -1,6 +1,6 @@
-import type { FirstRun } from '../engine/outcome.js';
-import type { Denial, SandboxReport } from '../engine/sandbox-report.js';
-import { visibleText } from '../support/text.js';
+import type { FirstRun } from '../../engine/outcome.js';
+import type { Denial, SandboxReport } from '../../engine/sandbox-report.js';
+import { visibleText } from '../../support/text.js';
 
 const SHOWN_DENIALS = 5;
 
