@@ -44,6 +44,8 @@ export interface TaskSubject {
   readonly outputFile: string | undefined;
   /** Whether positions of the output are those of the file's bytes. Default: true. */
   readonly isExact?: boolean;
+  /** Whether its processes and files are on another machine. Default: false. */
+  readonly isElsewhere?: boolean;
   /**
    * Calls `told` when there is more output or another state, without saying which.
    *

@@ -31,6 +31,7 @@ interface SubjectAnswer {
 export class FarSubject implements TaskSubject {
   readonly terminal: TerminalSize | undefined;
   readonly takesInput = undefined;
+  readonly isElsewhere = true;
   /** Settles when the task's command has ended, or can no longer be asked. */
   readonly ended: Promise<TaskEnd>;
   readonly #call: Call;

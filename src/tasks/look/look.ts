@@ -97,7 +97,8 @@ export async function lookAt(
   // A character that has not come whole is not counted as output that waits.
   const rest = total - now.position < 4 ? undefined : await walk.skipped(total);
   const newBytes = now.position - seen.position;
-  const stopped = isRunning ? await stoppedNow(subject) : [];
+  const isSeen = isRunning && !subject.isElsewhere;
+  const stopped = isSeen ? await stoppedNow(subject) : [];
   const look = { parts: walk.parts, rest, newBytes, total, stopped };
   return { look, seen: now };
 }
@@ -201,11 +202,12 @@ export function readableLook(text: string): string {
   return /[\x1b\u0080-\u009f\x08]|\r(?!\n)/.test(text) ? cleanTerminalText(text) : text;
 }
 
-/** Adds how much of a task's output is in its file; undefined: there is no such file. */
+/** Adds how much of a task's output is in its file; undefined: there is no such file here. */
 export async function placeWithSize(
   place: OutputPlace,
-  { isExact = true }: TaskSubject,
+  { isExact = true, isElsewhere }: TaskSubject,
 ): Promise<SizedPlace | undefined> {
+  if (isElsewhere) return undefined;
   const found = await stat(place.path).catch(() => undefined);
   return found?.isFile() ? { ...place, bytes: found.size, isExact } : undefined;
 }

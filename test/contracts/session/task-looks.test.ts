@@ -114,7 +114,7 @@ test('T2: the newest output of a task that prints without end is shown, and its 
   expect(shown(reply)).toMatch(/^you said hello\n/);
   const noisy = await startTalk(
     tool,
-    'yes noise & read -r x; echo "you said $x"; kill $!; sleep 60',
+    'while :; do echo noise; done & read -r x; echo "you said $x"; kill $!; sleep 60',
   );
   await say(tool.taskOutput, { task_id: noisy, line: 'noise' });
   const [first = '', ...rest] = shown(
