@@ -12,7 +12,7 @@ export const WRITE_WAIT: UntilInput = { silent: 0.5, seconds: 10 };
 interface Reaction {
   /** One line about what has happened; undefined: the task has ended. */
   readonly event: string | undefined;
-  /** What a look is to show: the first output after the text, unless a line was found. */
+  /** The part that a look is to show: the first output after the text, unless a line was found. */
   readonly aim: LookAim;
 }
 

@@ -57,7 +57,7 @@ export interface SizedPlace extends OutputPlace {
   readonly isExact: boolean;
 }
 
-/** What a look shows of a task's output. */
+/** A look at a task's output. */
 export interface TaskLook {
   /** Shown and skipped output, in order. */
   readonly parts: readonly LookPart[];
@@ -67,7 +67,7 @@ export interface TaskLook {
   readonly newBytes: number;
   /** Bytes printed so far. */
   readonly total: number;
-  /** Its processes that are stopped: SIGCONT lets them go on. */
+  /** Stopped processes of the task: SIGCONT lets them go on. */
   readonly stopped: readonly BackgroundProcess[];
   /** Where skipped output can be read, and how much of the output is there; undefined: nowhere. */
   readonly place?: SizedPlace | undefined;

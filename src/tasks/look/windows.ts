@@ -1,10 +1,10 @@
-/** What a look is to show of output that is longer than fits. */
+/** The part that a look is to show of output that is longer than fits. */
 export type LookAim =
-  /** What was printed last, or last before a position. */
+  /** The end of the output, or of the output up to a position. */
   | { readonly kind: 'end'; readonly upTo?: number }
-  /** What is around a line that was found; what comes after that is for the next look. */
+  /** The surroundings of a line that was found; output after that is for the next look. */
   | { readonly kind: 'line'; readonly from: number; readonly cursor: number }
-  /** What came first after a position, and what was printed last. */
+  /** The first output after a position, and the end. */
   | { readonly kind: 'reply'; readonly since: number };
 
 /** A part of the output, by positions. `from` may be in the middle of a line, and `to` if it is not the end. */

@@ -3,11 +3,11 @@ import { lastWhole } from '../output.js';
 
 /** A line as a person reads it, or one drawing of a line that is drawn again and again. */
 export interface DrawnLine {
-  /** Its text so far, without escape sequences. Of a line without end the last part, after an ellipsis. */
+  /** The text so far, without escape sequences. Of a line without end the last part, after an ellipsis. */
   readonly text: string;
   /** Where it begins, in bytes from the start of the output. */
   readonly from: number;
-  /** Where its text so far ends, with the newline if there is one. */
+  /** Where the text so far ends, with the newline if there is one. */
   readonly cursor: number;
 }
 

@@ -128,7 +128,7 @@ async function outputSoFar(
   known: SessionTask,
 ): Promise<ToolResult<TaskDetails>> {
   if (known.task.terminal !== undefined) return wholeScreen(tasks, known);
-  // What comes meanwhile may be shown, and is then shown again by the next look.
+  // Output that comes meanwhile may be shown, and is then shown again by the next look.
   const { total } = await known.task.read({ since: Number.MAX_SAFE_INTEGER });
   const shown = await known.outputSoFar();
   // The command has ended meanwhile.
