@@ -109,8 +109,11 @@ class Screen implements TaskScreen {
   #reply(data: string): void {
     const { state } = this.#subject;
     if (state.kind !== 'running' || data.length > MOST_REPLIES) return;
-    // The command may have ended meanwhile.
-    this.#subject.write(Buffer.from(data, 'utf8')).catch(() => {});
+    const mayAnswer = this.#subject.mayAnswer?.() ?? Promise.resolve(true);
+    mayAnswer
+      .then((is) => (is ? this.#subject.write(Buffer.from(data, 'utf8')) : undefined))
+      // The command may have ended meanwhile.
+      .catch(() => {});
   }
 
   #drawn<T>(then: (emulator: Emulator) => T): Promise<T> {

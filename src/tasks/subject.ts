@@ -70,6 +70,11 @@ export interface TaskSubject {
    * Absent: that cannot be known.
    */
   typing?(): Promise<Typing | undefined>;
+  /**
+   * Returns whether this process is the one to answer what programs ask their terminal: several may show it.
+   * Absent: it is.
+   */
+  mayAnswer?(): Promise<boolean>;
   /** Closes its stdin, once all data is written. */
   closeInput(): void;
   /** Signals its process group. Returns false when the command has ended. */

@@ -13,7 +13,7 @@ const ROOMS = [
 ];
 
 /** What a model is told ahead of its calls, and what is told to the programmer of a host. */
-const AHEAD = /\/(?:schema|until|options|describe-sandbox)\.ts$/;
+const AHEAD = /\/(?:schema|until|options|sandbox\/description)\.ts$/;
 
 /** Words by which something is advised. */
 const ADVICE =

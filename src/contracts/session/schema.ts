@@ -24,7 +24,7 @@ export interface SessionInput {
 
 /** The schema of a tool's input. Its descriptions say the limits and defaults. */
 export function sessionSchema(settings: SessionSettings): ObjectSchema {
-  const { timeoutMs, maxTimeoutMs, notify, persistent, taskLifetime } = settings;
+  const { timeoutMs, maxTimeoutMs, notify, persistent } = settings;
   return {
     type: 'object',
     properties: {
@@ -42,9 +42,7 @@ export function sessionSchema(settings: SessionSettings): ObjectSchema {
         type: 'boolean',
         description: 'In the background: its stdin stays open for `write_task`',
       },
-      ...(taskLifetime !== 'detached' && {
-        pty: { type: 'boolean', description: 'Likewise, with a terminal' },
-      }),
+      pty: { type: 'boolean', description: 'Likewise, with a terminal' },
       ...(notify && { notify: NOTIFY_PROPERTY }),
       ...(persistent && { restart: RESTART }),
     },
@@ -101,14 +99,13 @@ export const SESSION_OUTPUT_SCHEMA: ObjectSchema = {
 
 /** The description of `bash` for the model. */
 export function sessionDescription(settings: SessionSettings): string {
-  const { cwd, timeoutMs, maxTimeoutMs, maxCharacters, maxRunningTasks, persistent, taskLifetime } =
-    settings;
+  const { cwd, timeoutMs, maxTimeoutMs, maxCharacters, maxRunningTasks, persistent } = settings;
   const sandbox = describeSandbox(settings.sandbox);
   return [
     'Runs a shell command and returns its stdout, its stderr and its exit code.',
     '',
     persistent ? lastingShell(cwd) : lastingDirectory(cwd),
-    `- ${taskLifetime === 'detached' ? 'There' : 'Without `pty` there'} is no terminal and no input: ` +
+    '- Without `pty` there is no terminal and no input: ' +
       'programs that ask, page or open an editor fail. Pass what they would ask for as arguments (`-y`, `-m`).',
     ...(sandbox === undefined ? [] : [`- ${sandbox}`]),
     `- A command may take ${timeoutMs} milliseconds, or \`timeout\` (at most ${maxTimeoutMs}). Then ` +

@@ -46,8 +46,8 @@ export const WRITING_PROPERTIES = {
   rows: { type: 'integer' },
 } satisfies Record<keyof TaskWriting, object>;
 
-/** What a command of this tool may be started with, for advice: a terminal, or a stdin alone, or neither. */
-export type OfferedInput = 'pty' | 'stdin' | 'none';
+/** What a command of this tool may be started with, for advice: a terminal or a stdin, or neither. */
+export type OfferedInput = 'pty' | 'none';
 
 /**
  * Writes what a model wants to a task, or interrupts it, and waits for the reaction.
@@ -108,7 +108,6 @@ const ADVICE: Readonly<Record<OfferedInput, string>> = {
   pty:
     'End it, and start its command again with `stdin: true` to write to it, or with `pty: true` for a ' +
     'terminal.',
-  stdin: 'End it, and start its command again with `stdin: true` to write to it.',
   none: 'End it, and give its command what it asks for as arguments, or by a pipe (`echo y | …`).',
 };
 

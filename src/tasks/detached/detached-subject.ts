@@ -187,6 +187,11 @@ export class DetachedSubject implements TaskSubject {
     void this.#terminal?.resize(size);
   }
 
+  /** Returns whether no terminal that shows this one, as `forkline attach` does, answers its programs. */
+  async mayAnswer(): Promise<boolean> {
+    return (await this.#terminal?.isFirst()) ?? false;
+  }
+
   /** Returns how its terminal takes what is typed; undefined without one, or when no keeper answers. */
   async typing(): Promise<Typing | undefined> {
     return this.#terminal?.typing();

@@ -205,18 +205,6 @@ test('W17: the advice for a task without stdin works when it is followed', async
   }
 });
 
-test('W17: a task that outlives its host has no terminal, and is not told to take one', async () => {
-  const tool = newSession({ taskLifetime: 'detached' });
-  expect(tool.inputSchema.properties).not.toHaveProperty('pty');
-  const given = { command: 'cat', run_in_background: true, pty: true };
-  expect(await failureOf(tool.execute(given))).toMatchObject({ kind: 'input' });
-  const { task_id } = await data(tool, 'sleep 60', { run_in_background: true });
-  const failure = await failureOf(tool.writeTask.execute({ task_id, text: 'x' }));
-  expect(String(failure)).toContain('again with `stdin: true` to write to it.');
-  expect(String(failure)).not.toContain('pty');
-  await say(tool.killTask, { task_id });
-});
-
 test('a terminal is for what runs in the background', async () => {
   expect(await failureOf(newSession().execute({ command: 'true', pty: true }))).toMatchObject({
     kind: 'input',

@@ -78,11 +78,11 @@ impl Clients {
         })
     }
 
-    /// Returns whether the client with this index has the oldest window.
+    /// Returns whether the client with this index has the oldest window, or none has one.
     pub fn is_first(&self, index: usize) -> bool {
         let since = |client: &Client| client.window().map(|(since, _)| since);
         let oldest = self.connected.iter().filter_map(since).min();
-        oldest.is_some() && self.connected.get(index).and_then(since) == oldest
+        oldest.is_none() || self.connected.get(index).and_then(since) == oldest
     }
 
     /// Writes to the command's stdin, one client's write after another, so that none is split by another

@@ -148,9 +148,8 @@ async function writeToTask(
   if (task.end !== undefined) return endedTask(tasks, known, 'new');
   const until = { ...WRITE_WAIT, ...asked };
   const writing = { text, keys, columns, rows };
-  const offered = task.lifetime === 'detached' ? 'stdin' : 'pty';
   const { event, aim } = await task.whileAwaited(() =>
-    writeTo(task, writing, offered, until, signal),
+    writeTo(task, writing, 'pty', until, signal),
   );
   return newsOfTask(tasks, known, event, aim);
 }

@@ -52,7 +52,7 @@ export class DetachedTerminal {
     await this.#owner.ask({ kind: 'resize', size: { columns: 0, rows: 0 }, redraw: false });
   }
 
-  /** Returns whether this process's window is the oldest of all. */
+  /** Returns whether this process's window is the oldest of all, or no process has one. */
   async isFirst(): Promise<boolean> {
     const answer = await this.#owner.ask({ kind: 'look' });
     return answer?.kind === 'terminal' && answer.terminal.isFirst;
