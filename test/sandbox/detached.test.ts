@@ -175,7 +175,11 @@ describeForAll('%s', (person) => {
     const { text, receipt } = await other.ask({ id, write: 'something\n', until: over });
     expect(text).toMatch(/^got something\n1\n2\n/);
     const printed = 'got something\nend\n'.length + 3_388_895;
-    expect(receipt?.kept).toMatchObject({ bytes: 100_000, missing: printed - 100_000 });
+    const { bytes = 0, missing = 0 } = receipt?.kept ?? {};
+    // The first half, and of the last one at least four fifths.
+    expect(bytes).toBeGreaterThanOrEqual(90_000);
+    expect(bytes).toBeLessThanOrEqual(100_000);
+    expect(bytes + missing).toBe(printed);
     await other.end();
     await end();
   });

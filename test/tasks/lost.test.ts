@@ -68,14 +68,19 @@ test('a task whose keeper was killed is lost, and its own process can still be e
   });
 });
 
-test('a record of the version before is read, with its end or without', async () => {
+test.each([
+  // The reason of a timeout is new since.
+  [3, 8],
+  // The number of the priority, too.
+  [2, 16],
+])('a record of version %d is read', async (version, newBytes) => {
   const subject = await tasks.start('true');
   await untilState(subject, 'ended');
   const place = placeOf(subject);
-  forge(place, (record) => record.writeBigUInt64LE(2n));
+  forge(place, (record) => record.writeBigUInt64LE(BigInt(version)));
   const record = readFileSync(recordIn(place));
-  // The number of processes that were left comes last, and before it that of the priority.
-  const older = Buffer.concat([record.subarray(0, -16), record.subarray(-8)]);
+  // Before the number of processes that were left, which comes last.
+  const older = Buffer.concat([record.subarray(0, -8 - newBytes), record.subarray(-8)]);
   writeFileSync(recordIn(place), older);
   expect(await stateOf(subject.id)).toBe('ended');
   expect((await follow(subject.id)).state).toMatchObject({ receipt: { troubles: [] } });

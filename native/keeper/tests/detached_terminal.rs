@@ -72,7 +72,7 @@ fn the_quota_bounds_a_terminal_that_floods() {
     scene.start();
     let ending = scene.ending();
     assert!(ending.len() < 101_000, "{}", ending.len());
-    assert!(ending.contains("[output cut off after 100000 bytes"), "{}", ending.len());
+    assert!(ending.contains("[output cut after 50000 bytes, "), "{}", ending.len());
 }
 
 /// A client of the keeper.
