@@ -101,7 +101,7 @@ test('T17: a running task with a record of another version is listed, attached t
     state: 'running',
     pid,
     command: `echo on; ${longSleep(379)}`,
-    trouble: `its keeper is of another version of forkline: its record has version 9, this forkline reads versions 2 to 3; the command's process, ${pid}, still runs`,
+    trouble: `its keeper is of another version of forkline: its record has version 9, this forkline reads versions 2 to 4; the command's process, ${pid}, still runs`,
   });
   const child = startCliOn(['ignore', 'pipe', 'pipe'], 'attach', id);
   const attached = endOf(child);
