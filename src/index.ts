@@ -211,7 +211,7 @@ export {
   type ConsoleResult,
   runInConsole,
 } from './terminal/run-in-console.js';
-export type { ScreenNews } from './terminal/screen/told-screen.js';
+export type { ScreenNews } from './terminal/screen/screen-news.js';
 export { ansiRow } from './terminal/style.js';
 export { createTtyUi } from './terminal/tty-ui.js';
 export type {

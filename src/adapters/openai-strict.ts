@@ -58,18 +58,26 @@ export function strictSchema(schema: ObjectSchema): ObjectSchema | undefined {
   return fitsStrictMode(strict) ? strict : undefined;
 }
 
-function closed({ properties, required = [] }: Pick<ObjectSchema, 'properties' | 'required'>) {
+function closed({
+  properties,
+  required = [],
+}: Pick<ObjectSchema, 'properties' | 'required'>): Required<
+  Pick<ObjectSchema, 'properties' | 'required'>
+> {
   const entries = Object.entries(properties).map(([name, each]) => {
-    return [name, required.includes(name) ? each : nullable(each)] as const;
+    const within = isClosable(each) ? { ...each, ...closed(each) } : each;
+    return [name, required.includes(name) ? within : nullable(within)] as const;
   });
   return { properties: Object.fromEntries(entries), required: Object.keys(properties) };
 }
 
 type Property = ObjectSchema['properties'][string];
 
-/**
- * Fields within a nullable object stay as they are: in forkline's schemas all of those are required.
- */
+/** Returns whether a field is an object with fields of its own, and no free names. */
+function isClosable(property: Property): property is Property & ObjectSchema {
+  return isRecord(property.properties) && property.additionalProperties === false;
+}
+
 function nullable(property: Property): Property {
   const { type, enum: choices } = property;
   return {

@@ -2,7 +2,7 @@ import type { TerminalSize } from '../options/terminal.js';
 import { formatSize } from '../support/text.js';
 import { startTimer } from '../support/timing.js';
 import { Emulator } from '../terminal/emulator.js';
-import type { ScreenNews } from '../terminal/screen/told-screen.js';
+import type { ScreenNews } from '../terminal/screen/screen-news.js';
 import type { TaskSubject } from './subject.js';
 
 const READ_BYTES = 64 * 1024;

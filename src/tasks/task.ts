@@ -1,5 +1,5 @@
 import { ExclusiveQueue } from '../support/mutex.js';
-import type { ScreenNews } from '../terminal/screen/told-screen.js';
+import type { ScreenNews } from '../terminal/screen/screen-news.js';
 import { FollowedTask, type StopOptions, type WaitOptions } from './followed-task.js';
 import {
   LOOK_BYTES,

@@ -3,7 +3,8 @@ import { lateLibrary } from '../engine/late-library.js';
 import type { TerminalSize } from '../options/terminal.js';
 import { copyLook, styleOf } from './cell.js';
 import { PacedWriter, type Written } from './paced-write.js';
-import { type ScreenNews, ToldScreen, wrappedLength } from './screen/told-screen.js';
+import type { ScreenNews } from './screen/screen-news.js';
+import { ToldScreen, wrappedLength } from './screen/told-screen.js';
 import { PLAIN } from './style.js';
 import type { ConsoleFrame, ConsoleRow, StyledText } from './ui.js';
 

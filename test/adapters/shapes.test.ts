@@ -135,6 +135,15 @@ describe("OpenAI's strict mode", () => {
     expect(await tool.answer(input)).toMatchObject({ isError: false, text: 'hi' });
   });
 
+  test('reads null as left out within a field, too', async () => {
+    const tool = makeTool({ contract: 'workspace', cwd: '/', async: true });
+    await tool.execute({ command: 'read -r x; echo "got $x"', async: true, stdin: true });
+    const [job] = tool.companions;
+    const write = { id: 'bg_1', text: 'it\n', keys: null, columns: null, rows: null };
+    const answer = await job?.answer({ write, poll: null, list: null, line: 'got it' });
+    expect(answer).toMatchObject({ isError: false, text: expect.stringContaining('got it') });
+  });
+
   test("OpenAI's own SDK has nothing to change about a schema for which it is on", () => {
     for (const { inputSchema } of everyTool()) {
       if (!fitsStrictMode(inputSchema)) continue;

@@ -137,7 +137,7 @@ describe('both packages, installed offline where nothing can be compiled', () =>
     expect(existsSync(join(project, 'node_modules/forkline/native'))).toBe(false);
   });
 
-  test('an install brings two packages, of less than 6 MB', () => {
+  test('an install brings two packages, and not more than is told of them', () => {
     const lock = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8'));
     expect(Object.keys(lock.packages).sort()).toEqual([
       '',
@@ -148,7 +148,7 @@ describe('both packages, installed offline where nothing can be compiled', () =>
     // A quick build's binaries have their symbols, and are no measure.
     const own = files.filter((path) => !/\.node$|-keeper$/.test(path));
     const bytes = own.reduce((sum, path) => sum + statSync(path).size, 0);
-    expect(bytes).toBeLessThan(4_000_000);
+    expect(bytes).toBeLessThan(4_500_000);
   });
 
   test('FORKLINE_BINDING overrides the installed binary', async () => {

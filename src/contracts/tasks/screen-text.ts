@@ -1,7 +1,7 @@
 import { formatSize, lastBytes } from '../../support/text.js';
 import type { LookAim } from '../../tasks/look/windows.js';
 import type { Task } from '../../tasks/task.js';
-import type { ScreenNews } from '../../terminal/screen/told-screen.js';
+import type { ScreenNews } from '../../terminal/screen/screen-news.js';
 import { outputText } from '../notices.js';
 import { type NewOutput, newOutput } from './task-text.js';
 import { saysWait, waitText } from './wait-text.js';
