@@ -196,8 +196,13 @@ impl Ending {
             _ if self.scans == 1 => self.parted = leader,
             _ => {}
         }
-        // Parents come before their children: a shell must not go on when a program of it has ended.
-        for member in all.iter().filter(|member| self.group != Some(member.group)) {
+        // Parents come before their children: a shell must not go on when a program of it has ended. Those of
+        // readers come before all, since a reader ends with what writes to it.
+        let waiting = self.readers.ancestors(&all);
+        let asked = all.iter().filter(|member| self.group != Some(member.group));
+        let (first, later): (Vec<_>, Vec<_>) =
+            asked.partition(|member| waiting.contains(&member.pid));
+        for member in first.into_iter().chain(later) {
             if self.readers.contains(&member.name()) {
                 if self.scans == 1 {
                     member.signal(libc::SIGCONT);

@@ -107,7 +107,11 @@ test.each([
     },
     'no list',
   ],
-  ['returns none', () => undefined as never, 'expected an array of names, got nothing'],
+  [
+    'returns none',
+    () => undefined as never,
+    'expected an array of names, or an object with what each can do, got nothing',
+  ],
 ])(
   'tools of the interceptor that %s let commands through, which is told once',
   async (_, tools, why) => {

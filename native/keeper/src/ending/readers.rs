@@ -71,6 +71,21 @@ impl Readers {
         self.pipes.contains_key(name)
     }
 
+    /// Returns the members that have started a reader, or what has started it.
+    pub fn ancestors(&self, all: &[LiveMember]) -> HashSet<i32> {
+        let mut found = HashSet::new();
+        for reader in all.iter().filter(|member| self.contains(&member.name())) {
+            let mut parent = reader.parent;
+            while parent != 0 && found.insert(parent) {
+                parent = all
+                    .iter()
+                    .find(|member| member.pid == parent)
+                    .map_or(0, |member| member.parent);
+            }
+        }
+        found
+    }
+
     /// Returns when the next step is due.
     pub fn due(&self) -> Option<Instant> {
         self.steps.last().map(|(due, _)| *due)

@@ -42,9 +42,11 @@ export type KnownTools = ReadonlyMap<string, ToolAbilities>;
 export function readTools(tools: InterceptorTools): KnownTools {
   if (Array.isArray(tools)) return new Map(tools.map((name) => [name, DEFAULTS]));
   // A promise has no entries, and would be a runtime without tools.
-  if (typeof tools !== 'object' || tools === null || 'then' in tools) {
+  const isRecord = typeof tools === 'object' && tools !== null;
+  if (!isRecord || 'then' in tools) {
+    const got = isRecord ? 'a promise' : showValue(tools);
     throw new InputError(
-      `interceptor.tools: expected an array, an object or a function, got ${showValue(tools)}`,
+      `interceptor.tools: expected an array of names, or an object with what each can do, got ${got}`,
     );
   }
   return new Map(

@@ -1,7 +1,7 @@
 import { startTimer } from '../../../support/timing.js';
 import type { ProcessGroup } from './group.js';
 import type { ListedProcess } from './processes.js';
-import { pipelineReaders } from './readers.js';
+import { ancestorsOf, pipelineReaders } from './readers.js';
 import { keyOf, Strays, signalOne } from './strays.js';
 
 /** The first interval between looks, which grows from there, in milliseconds. */
@@ -129,8 +129,12 @@ export class GroupEnding {
       this.#group.signal('SIGCONT');
       return;
     }
-    // Parents first: a shell must not go on when a program of it has ended.
-    this.#strays.askThese(this.#strays.family.filter((one) => !readers.has(one)));
+    const others = this.#strays.family.filter((one) => !readers.has(one));
+    // Parents first: a shell must not go on when a program of it has ended. Those of readers come before all,
+    // since a reader ends with what writes to it.
+    const waiting = ancestorsOf(readers, others);
+    this.#strays.askThese(others.filter(({ pid }) => waiting.has(pid)));
+    this.#strays.askThese(others);
     for (const { pid } of readers) signalOne(pid, 'SIGCONT');
   }
 

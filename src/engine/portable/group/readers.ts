@@ -26,6 +26,23 @@ export async function pipelineReaders(
   return fed(seen);
 }
 
+/** Returns the ids of those that have started one of the readers, or what has started it. */
+export function ancestorsOf(
+  readers: Iterable<ListedProcess>,
+  others: readonly ListedProcess[],
+): ReadonlySet<number> {
+  const byPid = new Map(others.map((one) => [one.pid, one]));
+  const found = new Set<number>();
+  for (const reader of readers) {
+    let next = byPid.get(reader.parent);
+    while (next !== undefined && !found.has(next.pid)) {
+      found.add(next.pid);
+      next = byPid.get(next.parent);
+    }
+  }
+  return found;
+}
+
 interface PipedProcess {
   readonly one: ListedProcess;
   /** The pipe that it reads, if it may be a reader. */

@@ -19,6 +19,8 @@ test('T1, T2: a look at a job names the artifact while it runs, and the line is 
   const { bash, job } = makeTool();
   const command = 'seq -f "module %06g" 3000; echo compiled; seq -f "then %06g" 3000; sleep 60';
   await bash.execute({ command, async: true });
+  // All is printed by then, and no model has seen it.
+  await bash.tasks?.get('bg_1')?.wait({ line: 'then 003000' });
   const text = shown(textOf(await job({ poll: ['bg_1'], line: 'compiled' })));
   const [skipped = '', first = ''] = text.split('\n');
   const advice = /in artifact:\/\/0; the last of them: (sed -n \d+,\d+p artifact:\/\/0) …\]$/;
