@@ -45,6 +45,9 @@ test('D5: a TMPDIR that does not exist is an error, and nothing is made there', 
   vi.stubEnv('TMPDIR', missing);
   const store = createArtifactStore();
   await expect(store.save('bash', 'x')).rejects.toThrow(`${missing}: no such directory (TMPDIR)`);
+  // Without a home, records of what outlives its host have their place there, too.
+  vi.stubEnv('XDG_STATE_HOME', '');
+  vi.stubEnv('HOME', missing);
   const tool = createBashTool({ contract: 'modes', cwd: folder.path });
   await expect(tool.execute({ command: 'true', mode: 'background' })).rejects.toThrow(
     `no directory for its output: ${missing}: no such directory (TMPDIR)`,

@@ -24,7 +24,7 @@ describe('limits of a command on a far side', () => {
   test('of processor time are kept', async () => {
     const burn = 'while :; do :; done';
     const { outcome, limits } = await far.run(burn, { limits: { cpuSeconds: 1 } });
-    expect(limits).toEqual({ cpuSeconds: 'rlimit' });
+    expect(limits).toEqual({ cpuSeconds: 'rlimit', reached: ['cpuSeconds'] });
     expect(outcome).toEqual({ kind: 'signaled', signal: 'SIGXCPU' });
   });
 

@@ -18,7 +18,7 @@ export const SANDBOX: readonly AdviceCase[] = [
       const tool = make(kit);
       const { text } = await kit.ask(tool, { command: `touch ${quote(kit.outside)}/new` });
       const places = said(text, /\(allowWrite\)\. Write to (.*) instead\./).split(' or ');
-      expect(places).toHaveLength(2);
+      expect(places.length).toBeGreaterThanOrEqual(2);
       for (const place of places) {
         const path = quote(join(place.replace(/ \(the sandbox's own\)$/, ''), 'new'));
         const followed = await kit.ask(tool, { command: `echo in >${path} && cat ${path}` });
