@@ -49,6 +49,8 @@ export function makeSurroundings(root) {
   env.TMPDIR = tmp;
   // For the records of detached tasks, outside of the user's own.
   env.XDG_STATE_HOME = join(folder, 'state');
+  // Interactive shells have nothing to remember.
+  env.HISTFILE = '/dev/null';
   // Files that test files share, such as the packed packages.
   env.FORKLINE_RUN = folder;
   env.HOME = usersHome() ?? ownHome(root, made);

@@ -41,8 +41,17 @@ function keepersOf(host: number): number[] {
 function keeperIn({ home }: Scene): number {
   const isOne = (pid: string) =>
     commandLineOf(Number(pid)).startsWith('forkline-keeper detach') &&
-    openDescriptors(Number(pid)).some((fd) => linkOf(`/proc/${pid}/fd/${fd}`).includes(home));
+    descriptorsOf(Number(pid)).some((fd) => linkOf(`/proc/${pid}/fd/${fd}`).includes(home));
   return Number(readdirSync('/proc').find((name) => /^\d+$/.test(name) && isOne(name)) ?? 0);
+}
+
+/** Those of another user's are not shown. */
+function descriptorsOf(pid: number): string[] {
+  try {
+    return openDescriptors(pid);
+  } catch {
+    return [];
+  }
 }
 
 /** Another one may close it meanwhile. */

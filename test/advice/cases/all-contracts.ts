@@ -57,7 +57,7 @@ export const ALL_CONTRACTS: readonly AdviceCase[] = [
       const tool = make(contract);
       const { text } = await ask(tool, { command: 'cat text' });
       const iconv = said(text, /or through (iconv) if it is in another encoding/);
-      const read = await ask(tool, { command: `cat text | ${iconv} -f latin1` });
+      const read = await ask(tool, { command: `cat text | ${iconv} -f latin1 -t utf-8` });
       expect(read.text).toMatch(/^café(?:\n|$)/);
       const od = said(text, /send it through (od -c),/);
       const shown = await ask(tool, { command: `cat text | ${od}` });

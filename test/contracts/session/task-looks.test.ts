@@ -63,6 +63,8 @@ test('T2, W22: a look shows what is around the line, on whole lines, and says wh
   const { command, change } = watcher('two');
   const id = await startTask(tool, command);
   change(1);
+  // All is printed by then, and no model has seen it.
+  await tool.tasks?.get(id)?.wait({ line: 'module after 002000' });
   const text = shown(await say(tool.taskOutput, { task_id: id, line: 'compiled' }));
   const lines = text.split('\n');
   const at = lines.indexOf('build 1 compiled');
@@ -114,7 +116,7 @@ test('T2: the newest output of a task that prints without end is shown, and its 
   expect(shown(reply)).toMatch(/^you said hello\n/);
   const noisy = await startTalk(
     tool,
-    'while :; do echo noise; done & read -r x; echo "you said $x"; kill $!; sleep 60',
+    'while :; do printf "noise\\n%.0s" {1..400}; sleep .01; done & read -r x; echo "you said $x"; kill $!; sleep 60',
   );
   await say(tool.taskOutput, { task_id: noisy, line: 'noise' });
   const [first = '', ...rest] = shown(
