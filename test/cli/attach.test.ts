@@ -166,7 +166,7 @@ test(
   'vim is left, found again by a smaller window, and ended',
   where(installed('vim')),
   async () => {
-    const id = await detached('cd /; exec vim -u NONE -N');
+    const id = await detached('cd /; exec vim -u NONE -i NONE -N');
     const user = await User.attach(id);
     await user.sees(/^~ *$/m);
     await user.type('iOnce upon a time\x1b');

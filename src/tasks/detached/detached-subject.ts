@@ -35,7 +35,8 @@ const followed = new Map<string, DetachedSubject>();
 export class DetachedSubject implements TaskSubject {
   readonly #place: TaskPlace;
   readonly #order: DetachedOrder;
-  readonly #terminal: DetachedTerminal | undefined;
+  /** The calls for its terminal; undefined: it has none. */
+  readonly liveTerminal: DetachedTerminal | undefined;
   /** Undefined: no keeper answers. */
   #connection: KeeperConnection | undefined;
   /** The latest state from its keeper, or its record. */
@@ -55,7 +56,7 @@ export class DetachedSubject implements TaskSubject {
     this.#place = place;
     this.#order = order;
     if (order.terminal !== undefined) {
-      this.#terminal = new DetachedTerminal({
+      this.liveTerminal = new DetachedTerminal({
         directory: place.directory,
         size: order.terminal,
         ask: (call) => this.#ask(call),
@@ -104,11 +105,6 @@ export class DetachedSubject implements TaskSubject {
   /** The size of its terminal at its start; undefined: it has none. */
   get terminal(): TerminalSize | undefined {
     return this.#order.terminal;
-  }
-
-  /** The calls for its terminal; undefined: it has none. */
-  get liveTerminal(): DetachedTerminal | undefined {
-    return this.#terminal;
   }
 
   get outputFile(): string {
@@ -184,17 +180,17 @@ export class DetachedSubject implements TaskSubject {
 
   /** Sets the size of this process's window on its terminal, if it has one. */
   resize(size: TerminalSize): void {
-    void this.#terminal?.resize(size);
+    void this.liveTerminal?.resize(size);
   }
 
   /** Returns whether no terminal that shows this one, as `forkline attach` does, answers its programs. */
   async mayAnswer(): Promise<boolean> {
-    return (await this.#terminal?.isFirst()) ?? false;
+    return (await this.liveTerminal?.isFirst()) ?? false;
   }
 
   /** Returns how its terminal takes what is typed; undefined without one, or when no keeper answers. */
   async typing(): Promise<Typing | undefined> {
-    return this.#terminal?.typing();
+    return this.liveTerminal?.typing();
   }
 
   /** @throws {InputError} There is no such signal. */

@@ -136,7 +136,7 @@ test(
   where(installed('vim')),
   async () => {
     const tool = newSession();
-    const id = await startTerminal(tool, 'vim -u NONE -n notes.txt');
+    const id = await startTerminal(tool, 'vim -u NONE -i NONE -n notes.txt');
     const screen = await say(tool.taskOutput, { task_id: id, silent: 0.5 });
     expect(screen).toMatch(/\n~\n\[… 3\d more rows like it …\]\n.*\[cursor: row 1, column 1\]/s);
     await say(tool.writeTask, { task_id: id, text: 'ifirst\nsecond' });

@@ -110,7 +110,7 @@ test.each([
   [
     'returns none',
     () => undefined as never,
-    'expected an array of names, or an object with what each can do, got nothing',
+    'interceptor.tools: expected an array of names, or an object with the abilities of each, got nothing',
   ],
 ])(
   'tools of the interceptor that %s let commands through, which is told once',
@@ -121,7 +121,7 @@ test.each([
     for (const command of ['cat /dev/null', 'cat /dev/null']) {
       expect(await answerTo(tool, { command })).toContain('(no output)');
     }
-    expect(warnings).toEqual([`interceptor: commands are not checked, tools: ${why}`]);
+    expect(warnings).toEqual([`interceptor: commands are not checked: ${why}`]);
   },
 );
 

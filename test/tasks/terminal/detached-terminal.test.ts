@@ -183,7 +183,7 @@ test('a sandboxed command finds the name of its terminal', async () => {
 
 describe('programs', () => {
   test('vim', where(installed('vim')), async () => {
-    const task = await onTerminal('vim -u NONE -N story', { cwd: tasks.folder.path });
+    const task = await onTerminal('vim -u NONE -i NONE -N story', { cwd: tasks.folder.path });
     await untilShown(task, /^~ *$/m);
     await task.write('iOnce upon a time\x1b');
     await untilShown(task, /^Once upon a time *\n~/);
@@ -196,7 +196,7 @@ describe('programs', () => {
   });
 
   test('the REPL of Python', where(installed('python3')), async () => {
-    const task = await onTerminal('python3 -q');
+    const task = await onTerminal('python3 -I -q');
     await untilShown(task, '>>> ');
     await task.write('6 * 7\r');
     await untilShown(task, /^42$/m);

@@ -46,7 +46,7 @@ export function readTools(tools: InterceptorTools): KnownTools {
   if (!isRecord || 'then' in tools) {
     const got = isRecord ? 'a promise' : showValue(tools);
     throw new InputError(
-      `interceptor.tools: expected an array of names, or an object with what each can do, got ${got}`,
+      `interceptor.tools: expected an array of names, or an object with the abilities of each, got ${got}`,
     );
   }
   return new Map(

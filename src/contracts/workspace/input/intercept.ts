@@ -70,7 +70,7 @@ export function createInterceptor(
   if (fixed === undefined || rules.some(({ rule }) => fixed.has(rule.tool))) {
     preloadShellParser();
   }
-  const told = once((why) => warn(`interceptor: commands are not checked, tools: ${why}`));
+  const told = once((why) => warn(`interceptor: commands are not checked: ${why}`));
   return async (...commands) => {
     const known = fixed ?? toolsOfNow(tools, told);
     const live = rules.filter(({ rule }) => known.has(rule.tool));

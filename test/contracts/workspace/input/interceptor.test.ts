@@ -94,7 +94,7 @@ test('a rule that cannot be used is reported to the logger, once, even if that t
 test('options that make no sense are refused', () => {
   // @ts-expect-error: tools are missing.
   expect(() => makeTool({ interceptor: { enabled: true } })).toThrow(
-    'interceptor.tools: expected an array of names, or an object with what each can do, got nothing',
+    'interceptor.tools: expected an array of names, or an object with the abilities of each, got nothing',
   );
   // @ts-expect-error: a tool is no number.
   expect(() => makeTool({ interceptor: { enabled: true, tools: { read: 5 } } })).toThrow(
