@@ -20,7 +20,7 @@ const keep = useDisposal();
 /** Only the native engine starts commands that outlive their host. */
 const DETACHED = process.env.FORKLINE_ENGINE === 'portable' ? [] : (['detached'] as const);
 
-const SERVER = `exec python3 -c "import socket, time; s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen(); time.sleep(60)"`;
+const SERVER = `exec node -e "require('net').createServer().listen(0, '127.0.0.1')"`;
 
 /** A session whose model may say what it is told, and what its host was told for it. */
 function newSession({ tasks: more, ...options }: Partial<SessionOptions> = {}) {
