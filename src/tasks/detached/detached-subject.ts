@@ -102,9 +102,9 @@ export class DetachedSubject implements TaskSubject {
     return this.#order.hasInput;
   }
 
-  /** The size of its terminal at its start; undefined: it has none. */
+  /** The size of its terminal, as this process knows it; undefined: it has none. */
   get terminal(): TerminalSize | undefined {
-    return this.#order.terminal;
+    return this.liveTerminal?.size;
   }
 
   get outputFile(): string {

@@ -51,3 +51,11 @@ test('what a program asks its terminal is answered', async () => {
   const told = await say(tool.taskOutput, { task_id: id, line: 'end', seconds: 20 });
   expect(told).toContain('033   [   1   ;   1   R');
 });
+
+test('a resize by columns alone keeps the rows that the terminal has', async () => {
+  const id = await startTerminal('while read -r x; do stty size; done');
+  await say(tool.writeTask, { task_id: id, columns: 90, rows: 30, seconds: 1 });
+  await say(tool.writeTask, { task_id: id, columns: 100, seconds: 1 });
+  const told = await say(tool.writeTask, { task_id: id, text: '\n', line: '00', seconds: 10 });
+  expect(told).toContain('30 100');
+});

@@ -23,6 +23,7 @@ interface TerminalOwner {
 /** The terminal of a detached command, which its keeper holds. */
 export class DetachedTerminal {
   readonly #owner: TerminalOwner;
+  #size: TerminalSize;
   /** What its screen shows, up to a position in its output. */
   #replica: Replica | undefined;
   #shownTo = 0;
@@ -31,6 +32,12 @@ export class DetachedTerminal {
 
   constructor(owner: TerminalOwner) {
     this.#owner = owner;
+    this.#size = owner.size;
+  }
+
+  /** The size of this process's window, or else that at the start. */
+  get size(): TerminalSize {
+    return this.#size;
   }
 
   /**
@@ -41,6 +48,7 @@ export class DetachedTerminal {
    * @returns The size that the terminal has now; undefined: no keeper answers.
    */
   async resize(size: TerminalSize, redraw = false): Promise<TerminalSize | undefined> {
+    this.#size = size;
     const answer = await this.#owner.ask({ kind: 'resize', size, redraw });
     if (answer?.kind !== 'terminal') return undefined;
     const { columns, rows } = answer.terminal;
