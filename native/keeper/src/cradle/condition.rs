@@ -126,11 +126,20 @@ fn disk() -> libc::c_long {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+
     use super::*;
+
+    /// Held by each test that reads or sets limits of this process, which all tests share.
+    pub fn limits_to_itself() -> MutexGuard<'static, ()> {
+        static LIMITS: Mutex<()> = Mutex::new(());
+        LIMITS.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
     #[test]
     fn a_condition_is_unchanged_until_a_limit_changes() {
+        let _limits = limits_to_itself();
         let (mut condition, score) = (Condition::now(), Score::open());
         assert_eq!(condition.first_change(&score), None);
         let files = |limit: &&mut Limit| limit.resource == libc::RLIMIT_NOFILE as i32;
@@ -142,6 +151,7 @@ mod tests {
 
     #[test]
     fn each_change_of_a_condition_is_named() {
+        let _limits = limits_to_itself();
         let score = Score::open();
         let changes: [(Alteration, &str); 5] = [
             (|condition| condition.own.nice = Some(nice() + 1), "its nice value"),

@@ -27,6 +27,7 @@ fn of_processes() -> Limit {
 // A limit in force above the highest one is set to the highest one: the system would refuse it (Q14).
 #[test]
 fn a_limit_of_processes_is_at_most_the_hard_limit() {
+    let _limits = condition::tests::limits_to_itself();
     let before = of_processes();
     let hard = before.hard.min(1_000_000);
     let limit = libc::rlimit { rlim_cur: hard - 1, rlim_max: hard };
