@@ -12,11 +12,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildWhatIsStale } from './suite/builds.mjs';
+import { runRust } from './suite/rust.mjs';
 import { makeSurroundings } from './suite/surroundings.mjs';
 import { root, running, runTests, tell, tellSkipped } from './vitest.mjs';
 
 /** @typedef {{ passed: number, failed: number }} Tally */
-/** @typedef {{ ok: boolean, stdout: string, isMissing: boolean }} Ended */
+/** @typedef {{ ok: boolean, stdout: string }} Ended */
 
 const { values, positionals: paths } = parseArgs({
   allowPositionals: true,
@@ -29,6 +30,8 @@ const SUITES = ['test:portable', 'test:bash', 'test:runtimes', 'test:environment
 const surroundings = makeSurroundings(root);
 /** Why tests outside of vitest were not run. @type {string[]} */
 const notRun = [];
+/** What is told of the Rust tests, beside what is told of the others. @type {string[]} */
+const endLines = [];
 
 /**
  * Runs a program, passing its output on, and returns how it ended and what it wrote to stdout.
@@ -46,15 +49,15 @@ function run(program, args) {
       chunks.push(chunk);
       process.stdout.write(chunk);
     });
-    child.on('error', (/** @type {NodeJS.ErrnoException} */ { code, message }) => {
+    child.on('error', ({ message }) => {
       running.delete(child);
-      if (code !== 'ENOENT') console.error(message);
-      resolve({ ok: false, stdout: '', isMissing: code === 'ENOENT' });
+      console.error(message);
+      resolve({ ok: false, stdout: '' });
     });
     child.on('close', (code) => {
       running.delete(child);
       const stdout = Buffer.concat(chunks).toString('utf8');
-      resolve({ ok: code === 0, stdout, isMissing: false });
+      resolve({ ok: code === 0, stdout });
     });
   });
 }
@@ -77,23 +80,15 @@ const admit = (ok, { passed, failed }) => ({ passed, failed: ok ? failed : Math.
 
 /** @returns {Promise<Tally>} */
 async function rust() {
-  const args = ['test', '--locked', '--workspace', '--no-fail-fast'];
-  const { ok, stdout, isMissing } = await run('cargo', args);
-  const tally = { passed: 0, failed: 0 };
-  if (isMissing) {
+  const result = await runRust(root, running);
+  if (result === undefined) {
     notRun.push('all in Rust: cargo is not installed');
-    return tally;
+    return { passed: 0, failed: 0 };
   }
-  const results = /^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;/gm;
-  for (const [, passed, failed, ignored] of stdout.matchAll(results)) {
-    tally.passed += Number(passed);
-    tally.failed += Number(failed);
-    for (let count = Number(ignored); count > 0; count -= 1) notRun.push('ignored in Rust');
-  }
-  for (const [, name] of stdout.matchAll(/^test (.+) \.\.\. FAILED$/gm)) {
-    console.log(`failed: cargo test ${name}`);
-  }
-  return admit(ok, tally);
+  for (let count = result.ignored; count > 0; count -= 1) notRun.push('ignored in Rust');
+  endLines.push(...result.passedAgain.map((test) => `passed only when run again: ${test}`));
+  endLines.push(...result.failed.map((test) => `failed: ${test}`));
+  return { passed: result.passed, failed: result.failed.length };
 }
 
 /**
@@ -106,6 +101,7 @@ async function typescript(flags) {
   const files = values.slow && paths.length === 0 ? withSlowOnes() : paths;
   const result = await runTests(files, { flags, parallel });
   tell(result);
+  for (const line of endLines) console.log(line);
   return result;
 }
 
