@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { createOwner, type MergedResult, type RunResult, run } from '../../src/index.js';
 import { longSleep, quote, sleeping } from '../support/commands.js';
 import { startHost } from '../support/hosts.js';
-import { leavesNothingBehind, useOwners } from '../support/leftovers.js';
-import { openDescriptors } from '../support/processes.js';
+import { descriptorsAtRest, leavesNothingBehind, useOwners } from '../support/leftovers.js';
+import { eventually, openDescriptors } from '../support/processes.js';
 import { exited, printed } from '../support/results.js';
 
 leavesNothingBehind();
@@ -43,9 +43,10 @@ test.each([5000, 200_000])(
 test('D5: a hundred commands on terminals leave no descriptor', async () => {
   const owner = newOwner();
   await run('true', { pty: true, owner });
-  const before = openDescriptors().length;
+  const before = await descriptorsAtRest();
   for (let count = 0; count < 100; count += 1) await run('true', { pty: true, owner });
-  expect(openDescriptors().length).toBeLessThanOrEqual(before);
+  // On a busy machine the thread that sends commands may close what it has sent after their end.
+  await eventually(() => expect(openDescriptors().length).toBeLessThanOrEqual(before));
 });
 
 test('B1, B2: the deadline ends all processes, also those that left the group', async () => {
