@@ -11,8 +11,11 @@ afterEach(() => {
 
 const leaseMs = 8000;
 
-/** Why a line is closed, and after how many milliseconds, when the broker answers this to all. */
-async function closedAfter(answer: Uint8Array | 'nobody' | 'silence') {
+/**
+ * Why a line is closed, and after how many milliseconds, when the broker answers this to all; `stalledMs`: after most
+ * of the lease this process stands still for so long.
+ */
+async function closedAfter(answer: Uint8Array | 'nobody' | 'silence', stalledMs = 0) {
   const broker: Partial<Broker> = {
     maxPayload: 1000,
     publish: () => {},
@@ -29,8 +32,12 @@ async function closedAfter(answer: Uint8Array | 'nobody' | 'silence') {
       closed = { why, ms: performance.now() - begun };
     },
   });
+  await vi.advanceTimersByTimeAsync(0.8 * leaseMs);
+  const awake = performance.now.bind(performance);
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => awake() + stalledMs);
   await vi.advanceTimersByTimeAsync(3 * leaseMs);
   link.destroy();
+  clock.mockRestore();
   return closed;
 }
 
@@ -47,4 +54,14 @@ test('a silent side is waited for the whole lease, and a side that answers witho
   expect(why).toBe('nothing was heard for 8 seconds');
   expect(ms).toBe(leaseMs);
   expect(await closedAfter(new Uint8Array())).toMatchObject({ why: 'it was closed here' });
+});
+
+test('time in which this process stood still is no silence of the other side', async () => {
+  expect(await closedAfter('silence', 10 * leaseMs)).toEqual({
+    why: 'nothing was heard for 8 seconds',
+    ms: 11 * leaseMs,
+  });
+  expect(await closedAfter(new Uint8Array(), 10 * leaseMs)).toMatchObject({
+    why: 'it was closed here',
+  });
 });

@@ -56,7 +56,7 @@ describe('a tool that outlasts its worker', where(installed('nats-server')), asy
   leavesNothingBehind();
   const keep = useDisposal();
   const nats = await useNats(makeFolder());
-  const connect = async () => keep(await connectFleet({ servers: nats.url, leaseMs: 2000 }));
+  const connect = async () => keep(await connectFleet({ servers: nats.url, leaseMs: 4000 }));
   const asked = async (bash: BashTool, command: string) => textOf(await bash.execute({ command }));
 
   test('one call is lost with a killed worker, and all later ones share one new session', async () => {

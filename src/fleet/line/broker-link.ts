@@ -37,6 +37,8 @@ export class BrokerLink implements Link {
   /** Bytes that came before the line was started. */
   #early: Uint8Array[] = [];
   #heardAt = performance.now();
+  /** The time at which the next beat is due. */
+  #beatAt: number;
   /** The time since which the broker has reported that the other side is gone. */
   #absentSince: number | undefined;
   #checked: number | undefined;
@@ -71,7 +73,8 @@ export class BrokerLink implements Link {
         this.#stopCompany ??= startTimer(COMPANY_MS, () => this.#stream.acknowledge());
       },
     });
-    this.#every(leaseMs / 8, () => this.#beat());
+    this.#beatAt = this.#heardAt + this.#beatMs;
+    this.#every(this.#beatMs, () => this.#beat());
     this.#every(CHECK_MS, () => this.#check());
     this.#stops.push(broker.onReconnect(() => this.#again()));
   }
@@ -112,6 +115,11 @@ export class BrokerLink implements Link {
   /** A connection to a broker keeps the process alive by itself. */
   hold(): void {}
 
+  /** The interval at which the other side is asked whether it is there. */
+  get #beatMs(): number {
+    return this.#leaseMs / 8;
+  }
+
   #heard(): void {
     this.#heardAt = performance.now();
     this.#absentSince = undefined;
@@ -119,12 +127,25 @@ export class BrokerLink implements Link {
 
   /** Asks whether the other side is there; the broker reports at once when it is not. */
   #beat(): void {
-    const silentMs = performance.now() - this.#heardAt;
+    const silentMs = this.#silentMs();
     if (silentMs >= this.#leaseMs) {
       this.#close(`nothing was heard for ${Math.round(silentMs / 1000)} seconds`);
       return;
     }
     void this.#probe();
+  }
+
+  /**
+   * Returns for how long the other side was silent while this one could hear: a process that was stopped, or whose
+   * thread was busy, has not read yet what came meanwhile, since its timers come first.
+   */
+  #silentMs(): number {
+    const now = performance.now();
+    const lateMs = Math.max(0, now - this.#beatAt);
+    this.#beatAt = now + this.#beatMs;
+    this.#heardAt = Math.min(now, this.#heardAt + lateMs);
+    if (this.#absentSince !== undefined) this.#absentSince += lateMs;
+    return now - this.#heardAt;
   }
 
   async #probe(): Promise<void> {
