@@ -28,13 +28,14 @@ test.each([
   ['cat', { input: 'what it reads' }],
   ['cd /usr && true', { followDirectory: true }],
   ['sleep 5', { timeoutMs: 100 }],
-  ['trap "" TERM; echo ready; sleep 5', { timeoutMs: 300, graceMs: 100 }],
+  // Longer than a shell takes to start on a busy machine.
+  ['trap "" TERM; echo ready; sleep 9', { timeoutMs: 3000, graceMs: 100 }],
   ['stty size', { pty: { columns: 100, rows: 30 } }],
   ['echo $PWD $OLDPWD $NOPE', { cwd: '/usr', env: { NOPE: 'x', OLDPWD: undefined } }],
   ['env | grep -v FORKLINE_MARK', { inheritEnv: 'none' }],
 ] as const)('%s has the same result on a far side as here', async (command, options) => {
-  const here = await run(command, options);
-  expect(lasting(await far.run(command, options))).toEqual(lasting(here));
+  const [here, there] = await Promise.all([run(command, options), far.run(command, options)]);
+  expect(lasting(there)).toEqual(lasting(here));
 });
 
 testWithNode('text of another encoding is decoded on a far side as here', async () => {
@@ -46,10 +47,16 @@ testWithNode('text of another encoding is decoded on a far side as here', async 
 
 test('output is told as it comes, and all of it', async () => {
   const chunks: string[] = [];
-  const onOutput = ({ text }: { readonly text: string }) => chunks.push(text);
-  await far.run('for i in 1 2 3; do echo $i; sleep 0.1; done', { onOutput });
+  const told = folder.file('told');
+  // It goes on once its first line is known here.
+  const command = `echo 1; until test -e '${told}'; do sleep 0.05; done; echo 2; echo 3`;
+  const onOutput = ({ text }: { readonly text: string }) => {
+    chunks.push(text);
+    writeFileSync(told, '');
+  };
+  await far.run(command, { onOutput });
+  expect(chunks[0]).toBe('1\n');
   expect(chunks.join('')).toBe('1\n2\n3\n');
-  expect(chunks.length).toBeGreaterThan(1);
 });
 
 test('a listener that throws ends the command, and the call is rejected with its error', async () => {
@@ -119,11 +126,14 @@ test('a signal that has ended its command counts as sent, whichever message come
 
 test('a command has a terminal, which can be resized', async () => {
   const process = await far.spawn('stty size; read x; stty size', { pty: true });
-  await sleep(200);
-  process.resize(90, 20);
-  await process.write('\r');
   let text = '';
-  for await (const chunk of process) text += chunk.text;
+  for await (const chunk of process) {
+    if (text === '') {
+      process.resize(90, 20);
+      await process.write('\r');
+    }
+    text += chunk.text;
+  }
   expect(text).toMatch(/^40 120\r\n.*20 90\r\n$/s);
 });
 
@@ -212,15 +222,18 @@ test('text that a login prints before the far side speaks is skipped', async () 
 });
 
 test.each([
-  [['/does/not/exist'], /ENOENT/],
-  [['bash', '-c', 'echo no such container >&2; exit 7'], /code 7.*: no such container/],
-  [['cat', '/dev/zero'], /not from `forkline serve`/],
-  [['sleep', '60'], /nothing came within 500 ms/],
-] as const)('no far side at %s is an error, and nothing is left', async (command, message) => {
-  const error = await failureOf(connect({ command, readyMs: 500 }));
-  expect(error).toBeInstanceOf(NoWorkerError);
-  expect((error as Error).message).toMatch(message);
-});
+  [['/does/not/exist'], {}, /ENOENT/],
+  [['bash', '-c', 'echo no such container >&2; exit 7'], {}, /code 7.*: no such container/],
+  [['cat', '/dev/zero'], {}, /not from `forkline serve`/],
+  [['sleep', '60'], { readyMs: 500 }, /nothing came within 500 ms/],
+] as const)(
+  'no far side at %s is an error, and nothing is left',
+  async (command, options, message) => {
+    const error = await failureOf(connect({ command, ...options }));
+    expect(error).toBeInstanceOf(NoWorkerError);
+    expect((error as Error).message).toMatch(message);
+  },
+);
 
 test('disposing of the connection ends running commands, and their results tell so', async () => {
   const own = await connect({ command: FAR_SIDE });
