@@ -36,7 +36,8 @@ function killOnce(pid: number): () => void {
   };
 }
 
-const FLOOD = 'head -c 40000000 /dev/zero | tr "\\0" x';
+/** By a letter that no other file's tests print by `tr`: they run beside these. */
+const FLOOD = 'head -c 40000000 /dev/zero | tr "\\0" q';
 
 test('a client that is killed leaves nothing running there', async () => {
   const host = startHost('far', { args: [JSON.stringify(FAR_SIDE), longSleep(174)] });
@@ -147,8 +148,8 @@ test('in the middle of 40 MB: a far side that is killed', async () => {
   expect(lost).toBeInstanceOf(WorkerLostError);
   const { output } = lost as WorkerLostError;
   expect(output.length).toBe(64 * 1024);
-  expect(output).toBe('x'.repeat(output.length));
-  await eventually(() => expect(processesRunning('tr \\0 x')).toEqual([]));
+  expect(output).toBe('q'.repeat(output.length));
+  await eventually(() => expect(processesRunning('tr \\0 q')).toEqual([]));
   await far.dispose();
 });
 
@@ -183,7 +184,7 @@ test('in the middle of 40 MB: a line that is cut', async () => {
   // The other end of the line ends what the client had started, and then itself.
   await eventually(() => expect(relays.every((child) => child.exitCode !== null)).toBe(true));
   expect(sleeping(180)).toEqual([]);
-  expect(processesRunning('tr \\0 x')).toEqual([]);
+  expect(processesRunning('tr \\0 q')).toEqual([]);
   await far.dispose();
   for (const socket of sockets) socket.destroy();
   await new Promise((resolve) => server.close(resolve));
