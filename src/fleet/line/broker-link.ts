@@ -127,7 +127,9 @@ export class BrokerLink implements Link {
 
   /** Asks whether the other side is there; the broker reports at once when it is not. */
   #beat(): void {
-    const silentMs = this.#silentMs();
+    const now = performance.now();
+    this.#forgiveLateness(now);
+    const silentMs = now - this.#heardAt;
     if (silentMs >= this.#leaseMs) {
       this.#close(`nothing was heard for ${Math.round(silentMs / 1000)} seconds`);
       return;
@@ -136,16 +138,14 @@ export class BrokerLink implements Link {
   }
 
   /**
-   * Returns for how long the other side was silent while this one could hear: a process that was stopped, or whose
+   * Takes the time by which this beat is late for no silence of the other side: a process that was stopped, or whose
    * thread was busy, has not read yet what came meanwhile, since its timers come first.
    */
-  #silentMs(): number {
-    const now = performance.now();
+  #forgiveLateness(now: number): void {
     const lateMs = Math.max(0, now - this.#beatAt);
     this.#beatAt = now + this.#beatMs;
     this.#heardAt = Math.min(now, this.#heardAt + lateMs);
     if (this.#absentSince !== undefined) this.#absentSince += lateMs;
-    return now - this.#heardAt;
   }
 
   async #probe(): Promise<void> {
