@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { MOST_AGAIN } from './suite/again.mjs';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -24,9 +25,6 @@ const reasonOf = ({ meta, tags }) =>
  * {Set<import('node:child_process').ChildProcess>}
  */
 export const running = new Set();
-
-/** The most failing files that are run again; more are no accident. */
-const MOST_AGAIN = 12;
 
 /** @typedef {{ fullName: string, status: string, failureMessages: string[], meta: { lacks?: string }, tags: string[] }} TestReport */
 /** @typedef {{ name: string, status: string, message: string, assertionResults: TestReport[] }} FileReport */

@@ -3,9 +3,7 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
-
-/** The most failing tests that are run again; more are no accident. */
-const MOST_AGAIN = 12;
+import { MOST_AGAIN } from './again.mjs';
 
 /** @typedef {{ target: string, name: string }} RustTest `target` is cargo's way to name it: `-p NAME --lib`. */
 /** @typedef {{ passed: number, ignored: number, failed: string[], passedAgain: string[] }} RustTally */
