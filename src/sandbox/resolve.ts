@@ -8,6 +8,7 @@ import { userDirectory } from '../support/directories/private-directory.js';
 import { claimStateDirectory, statePath } from '../support/directories/state-directory.js';
 import { InputError } from '../support/errors.js';
 import { HIDDEN_IN_HOME, HIDDEN_IN_SYSTEM, KEPT_SETTINGS } from './defaults.js';
+import { judgedSettings } from './git/judged.js';
 import { OBEYED_BY_GIT } from './git/places.js';
 import { isAmong } from './paths.js';
 import { follow } from './pins/follow.js';
@@ -226,6 +227,7 @@ function planned(
     sandbox.ownTmp ? '' : 'tmp\0shared\0',
     pinned('write', [...writable.filter((path) => !isGits(path)), ...pipes]),
     pinned('git', existing(git.directories)),
+    git.directories.length === 0 ? '' : judgedSettings(writable),
     pinned(
       'keep',
       sandbox.kept.filter((path) => !isHeld(path)),

@@ -38,7 +38,7 @@ function makeRepository(person: Person): Scene {
     git init -q ../part && ${IDENTITY} -C ../part commit -q --allow-empty -m part
     echo 1 > file; mkdir own-hooks; touch included; git add -A
     ${IDENTITY} submodule add -q --name deep/sub ../part sub; ${IDENTITY} commit -qm first
-    git worktree add -q tree; git config core.hooksPath own-hooks; git config include.path ../included
+    git worktree add -q tree; git config core.hooksPath own-hooks; git config include.path ../included; git config extensions.worktreeConfig true
     cp .git/config ../config; cp -r .git/hooks ../hooks; true`;
   outsideAs(person, scene.work, script);
   return scene;

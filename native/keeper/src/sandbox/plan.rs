@@ -29,6 +29,12 @@ pub struct Plan {
     pub home: Option<PathBuf>,
     /// The hidden names, as the policy spells them: links are not resolved, and files may not exist yet.
     pub hidden_names: Vec<PathBuf>,
+    /// The directory outside for changes that are held back. None: settings are read-only.
+    pub held: Option<PathBuf>,
+    /// The program that reads git's configurations.
+    pub git_program: Option<PathBuf>,
+    /// Whether no change of a setting is judged.
+    pub settings_read_only: bool,
 }
 
 /// The protections that a sandbox must have.
@@ -94,6 +100,9 @@ impl Plan {
                 (b"tmp", b"shared") => plan.shared_tmp = true,
                 (b"is", identity) => plan.rules.last_mut()?.identity = identity_in(identity),
                 (b"home", path) => plan.home = Some(absolute(path)?),
+                (b"held", path) => plan.held = Some(absolute(path)?),
+                (b"git-program", path) => plan.git_program = Some(absolute(path)?),
+                (b"settings", b"read-only") => plan.settings_read_only = true,
                 (b"absent", path) => plan.hidden_names.push(absolute(path)?),
                 _ => plan.add(rule(word, value)?),
             }
@@ -198,6 +207,10 @@ mod tests {
         let plan = Plan::decode(b"home\0/h\0hide\0/h/b\0absent\0/h/c\0").unwrap();
         assert_eq!(plan.home.as_deref(), Some(Path::new("/h")));
         assert_eq!(plan.hidden_names, [Path::new("/h/b"), Path::new("/h/c")]);
+        let plan = Plan::decode(b"held\0/s/held\0git-program\0/usr/bin/git\0").unwrap();
+        assert_eq!(plan.held.as_deref(), Some(Path::new("/s/held")));
+        assert_eq!(plan.git_program.as_deref(), Some(Path::new("/usr/bin/git")));
+        assert!(Plan::decode(b"settings\0read-only\0").unwrap().settings_read_only);
     }
 
     #[test]

@@ -67,6 +67,13 @@ pub fn keep_mounting() -> io::Result<()> {
     set(MOUNTING, MOUNTING)
 }
 
+/// Gives up all capabilities of this process, for a program that it becomes: root's programs get none
+/// either.
+pub fn give_up_all() -> io::Result<()> {
+    set_no_new_privs(true)?;
+    set(CapabilitySet::empty(), CapabilitySet::empty())
+}
+
 /// Limits the calling thread to the capabilities that this user has in the sandbox.
 pub fn lower(user: u32) -> io::Result<()> {
     let (all, inside) = beside();

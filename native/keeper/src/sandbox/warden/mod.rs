@@ -7,6 +7,7 @@
 mod caller;
 mod connecting;
 mod gate;
+mod held;
 mod lines;
 mod owners;
 mod person;
@@ -29,6 +30,7 @@ use crate::sandbox::plan::Plan;
 use crate::sandbox::privileges;
 use connecting::ConnectPolicy;
 use gate::Gate;
+use held::HeldStore;
 use lines::DenialSockets;
 
 /// The most threads that wait for the next caller; further ones end.
@@ -89,9 +91,11 @@ pub fn start(guarded: &GuardedSandbox, given: WardenInput) -> io::Result<i32> {
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
+            // Where it cannot be opened, settings are read-only.
+            let store = guarded.plan.held.as_deref().and_then(|path| HeldStore::open(path).ok());
             // When the listener is closed, callers get an error.
             if join(guarded).is_ok() {
-                Arc::new(Warden::new(guarded, lifeline, given)).watch();
+                Arc::new(Warden::new(guarded, lifeline, given, store)).watch();
             }
             exit(1)
         }
@@ -125,12 +129,18 @@ fn join(guarded: &GuardedSandbox) -> io::Result<()> {
 }
 
 impl Warden {
-    fn new(guarded: &GuardedSandbox, lifeline: OwnedFd, given: WardenInput) -> Warden {
+    fn new(
+        guarded: &GuardedSandbox,
+        lifeline: OwnedFd,
+        given: WardenInput,
+        store: Option<HeldStore>,
+    ) -> Warden {
+        let plan = guarded.plan.resolved();
         Warden {
             listener: Listener::new(given.listener),
-            gate: Gate::new(given.git),
+            gate: Gate::new(given.git, &plan, store),
             keeper: guarded.keeper,
-            reach: ConnectPolicy::of(&guarded.plan.resolved()),
+            reach: ConnectPolicy::of(&plan),
             lifeline,
             lines: DenialSockets::new(given.lines),
             idle: AtomicUsize::new(0),
@@ -192,7 +202,10 @@ impl Warden {
                 let result = self.reach.connect(&self.listener, notice, &tell_denied);
                 self.listener.answer(notice, result);
             }
-            Asked::Name(naming) => self.gate.answer(&self.listener, notice, naming),
+            Asked::Name(naming) => {
+                let tell_held = |pid, what| self.tell_denied(pid, what);
+                self.gate.answer(&self.listener, notice, naming, &tell_held);
+            }
             Asked::Socket if first as i32 == libc::AF_UNIX => {
                 self.give_muted(notice, second as i32)
             }

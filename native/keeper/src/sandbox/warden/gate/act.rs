@@ -69,6 +69,37 @@ fn change_mode(found: &GateEntry, mode: u32) -> Result<(), i32> {
     done(unsafe { libc::chmod(path.as_ptr(), mode) }.into())
 }
 
+/// Changes who may execute a file, and nothing else of its mode: git tries that in a new repository.
+pub fn change_execution(caller: &Caller, found: &GateEntry, mode: u32) -> Result<(), i32> {
+    const EXECUTION: u32 = 0o111;
+    let before = mode_of(caller, found)?;
+    if (before ^ mode) & 0o7777 & !EXECUTION != 0 {
+        return Err(libc::EACCES);
+    }
+    caller.act(|| change_mode(found, mode))
+}
+
+/// Returns whether a call moves or links one file that is no directory.
+pub fn moves_file(caller: &Caller, from: &GateEntry, action: &Action) -> Result<bool, i32> {
+    let is_exchange = |flags: u32| flags & !libc::RENAME_NOREPLACE != 0;
+    if matches!(action, Action::Rename { flags, .. } if is_exchange(*flags)) {
+        return Ok(false);
+    }
+    Ok(mode_of(caller, from)? & libc::S_IFMT != libc::S_IFDIR)
+}
+
+fn mode_of(caller: &Caller, found: &GateEntry) -> Result<u32, i32> {
+    let flags = libc::O_PATH | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    let directory = found.directory.as_raw_fd();
+    let file = caller.act(|| {
+        // SAFETY: a name that ends with NUL, and numbers.
+        let file = unsafe { libc::openat(directory, found.name.as_ptr(), flags) };
+        // SAFETY: the descriptor was just opened; nothing else owns it.
+        if file < 0 { Err(last_errno()) } else { Ok(unsafe { OwnedFd::from_raw_fd(file) }) }
+    })?;
+    Ok(place::status(&file).map_err(|_| last_errno())?.st_mode)
+}
+
 /// Renames or links one name to another.
 pub fn rename_or_link(
     caller: &Caller,

@@ -4,7 +4,8 @@ use std::ffi::CString;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
-use crate::sandbox::warden::gate::names::{Names, Touch};
+use crate::sandbox::warden::gate::names::Names;
+use crate::sandbox::warden::gate::obeyed::Touch;
 
 /// One of git's directories.
 pub struct Root {
@@ -20,5 +21,14 @@ pub struct GateEntry<'a> {
     pub root: &'a Root,
     pub directory: OwnedFd,
     pub name: CString,
+    /// The path relative to git's directory.
+    pub below: PathBuf,
     pub touch: Touch,
+}
+
+impl GateEntry<'_> {
+    /// Returns the path at which the entry is seen.
+    pub fn path(&self) -> PathBuf {
+        self.root.path.join(&self.below)
+    }
 }

@@ -5,60 +5,88 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// The names that git obeys in the directory of a repository, a worktree or a submodule: they make it
-/// start programs or look elsewhere. src/sandbox/git/places.ts has the same list.
-const OBEYED: [&str; 7] = [
-    "hooks",
-    "config",
-    "config.worktree",
-    "commondir",
-    "gitdir",
-    "info/attributes",
-    "objects/info/alternates",
-];
+use crate::sandbox::warden::gate::obeyed::{Obeyed, Touch, in_repository, repositories};
 
 /// The most directories that are searched for submodules.
 const MOST_LOOKED_AT: usize = 4096;
 
-/// The protected names below one directory.
+/// The beginning of the names of files that the gate makes, in lower case.
+const OF_GATE: &str = ".forkline-gate-";
+
+/// The directories of submodules that are known. Others are recognized by their paths.
 pub struct Names {
-    kept: Vec<PathBuf>,
+    submodules: Vec<PathBuf>,
 }
 
-/// How a path relates to the protected names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Touch {
-    /// Not at all.
-    Free,
-    /// The path is protected, or below a protected name.
-    Kept,
-    /// A protected name is, or would be, below the path.
-    Above,
+/// Returns the name for a file that the gate makes.
+pub fn name_of_gate(id: &str) -> String {
+    format!("{OF_GATE}{id}")
 }
 
 impl Names {
-    /// Returns the names for one of git's directories, with its worktrees and submodules as they are now.
+    /// Returns the names for one of git's directories, with its submodules as they are now.
     pub fn of(directory: &Path) -> Names {
-        let mut bases = vec![PathBuf::new()];
-        bases.extend(entries(directory, Path::new("worktrees")));
-        bases.extend(submodules(directory));
-        Names::below(&bases)
-    }
-
-    fn below(bases: &[PathBuf]) -> Names {
-        let names = |base: &PathBuf| OBEYED.map(|name| folded(&base.join(name)));
-        Names { kept: bases.iter().flat_map(names).collect() }
+        let submodules = submodules(directory).into_iter().map(|path| folded(&path)).collect();
+        Names { submodules }
     }
 
     /// Returns how a path relates to the names. `path`: relative to the directory.
     pub fn touch(&self, path: &Path) -> Touch {
-        let path = folded(path);
-        if self.kept.iter().any(|kept| path.starts_with(kept)) {
-            return Touch::Kept;
+        let lower = folded(path);
+        let parts: Vec<&[u8]> = lower.iter().map(OsStrExt::as_bytes).collect();
+        let touch = self.touch_of(&lower, &parts);
+        // A file system may not distinguish case; git writes these names in one alone.
+        if matches!(touch, Touch::Kept(_)) && !is_spelled_as_gits(path, &lower) {
+            return Touch::Kept(Obeyed::Foreign);
         }
-        let is_above = self.kept.iter().any(|kept| kept.starts_with(&path));
-        if is_above { Touch::Above } else { Touch::Free }
+        touch
     }
+
+    fn touch_of(&self, lower: &Path, parts: &[&[u8]]) -> Touch {
+        if parts.last().is_some_and(|name| name.starts_with(OF_GATE.as_bytes())) {
+            return Touch::Kept(Obeyed::Foreign);
+        }
+        let mut found = Touch::Free;
+        let known = self.submodules.iter().filter_map(|known| match lower.strip_prefix(known) {
+            Ok(rest) => Some(rest.iter().map(OsStrExt::as_bytes).collect::<Vec<_>>()),
+            Err(_) => known.starts_with(lower).then(Vec::new),
+        });
+        let all = repositories(parts).into_iter().map(<[_]>::to_vec).chain(known);
+        for rest in all {
+            match in_repository(&rest) {
+                Touch::Free => {}
+                kept @ Touch::Kept(_) => return kept,
+                Touch::Above => found = Touch::Above,
+            }
+        }
+        found
+    }
+}
+
+/// Returns whether the last parts of a path, which name a file that git obeys, are in lower case. Names of
+/// hooks are as git writes them in any case.
+fn is_spelled_as_gits(path: &Path, lower: &Path) -> bool {
+    let (mut parts, mut lower) = (path.iter().rev(), lower.iter().rev());
+    (0..3).all(|_| match (parts.next(), lower.next()) {
+        (Some(part), Some(folded)) => part == folded || !is_gits(folded.as_bytes()),
+        _ => true,
+    })
+}
+
+fn is_gits(name: &[u8]) -> bool {
+    let all: [&[u8]; 10] = [
+        b"config",
+        b"config.worktree",
+        b"commondir",
+        b"gitdir",
+        b"hooks",
+        b"info",
+        b"attributes",
+        b"objects",
+        b"alternates",
+        b"worktrees",
+    ];
+    all.contains(&name)
 }
 
 /// Folds case, since a file system may not distinguish it.
@@ -95,39 +123,92 @@ fn submodules(directory: &Path) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
+    const CONFIG: Touch = Touch::Kept(Obeyed::Config { is_of_worktree: false });
+
+    fn touch(path: &str) -> Touch {
+        Names { submodules: vec!["modules/a/refs/b".into()] }.touch(Path::new(path))
+    }
+
     #[test]
     fn names_that_git_obeys_are_protected_in_worktrees_and_submodules_too() {
-        let names = Names::below(&["".into(), "worktrees/a".into(), "modules/x/y".into()]);
-        let touch = |path: &str| names.touch(Path::new(path));
-        let kept =
-            ["config", "CONFIG", "hooks", "hooks/pre-commit", "commondir", "info/attributes"];
-        for path in kept.iter().chain(&["worktrees/a/gitdir", "modules/x/y/hooks/deep/er"]) {
-            assert_eq!(touch(path), Touch::Kept, "{path}");
+        for path in [
+            "config",
+            "modules/x/config",
+            "modules/x/y/z/config",
+            "modules/a/refs/b/config",
+            "worktrees/w/modules/x/config",
+        ] {
+            assert_eq!(touch(path), CONFIG, "{path}");
         }
-        for path in ["info", "objects", "worktrees", "worktrees/a", "modules/x", "modules/x/y/info"]
+        assert_eq!(touch("worktrees/a/gitdir"), Touch::Kept(Obeyed::Back));
+        assert_eq!(touch("modules/x/worktrees/w/commondir"), Touch::Kept(Obeyed::Common));
+        assert_eq!(touch("modules/x/hooks/a"), Touch::Kept(Obeyed::Hook));
+        assert_eq!(touch("hooks"), Touch::Kept(Obeyed::Hooks));
+        assert_eq!(touch("info/attributes"), Touch::Kept(Obeyed::Attributes));
+        assert_eq!(touch("objects/info/alternates"), Touch::Kept(Obeyed::Alternates));
+        for path in
+            ["CONFIG", "config/x", "Hooks/a", "hooks/a/b", ".forkline-gate-1", "Info/attributes"]
         {
-            assert_eq!(touch(path), Touch::Above, "{path}");
-        }
-        for path in ["config.lock", "index", "refs/heads/config", "hooksx", "worktrees/b/gitdir"] {
-            assert_eq!(touch(path), Touch::Free, "{path}");
+            assert_eq!(touch(path), Touch::Kept(Obeyed::Foreign), "{path}");
         }
     }
 
     #[test]
-    fn worktrees_and_submodules_are_found() {
+    fn other_names_are_not() {
+        for path in [
+            "",
+            "info",
+            "objects",
+            "worktrees",
+            "worktrees/a",
+            "modules",
+            "modules/x",
+            "modules/x/info",
+            "modules/a/refs/b",
+            "modules/a/refs",
+        ] {
+            assert_eq!(touch(path), Touch::Above, "{path}");
+        }
+        for path in [
+            "config.lock",
+            "index",
+            "refs/heads/config",
+            "hooksx",
+            "hooks/pre-commit.sample",
+            "modules/x/refs/heads/config",
+            "modules/x/logs/refs/heads/hooks/config",
+            "worktrees/w/logs/HEAD",
+        ] {
+            assert_eq!(touch(path), Touch::Free, "{path}");
+        }
+        // A file there is free: the gate looks at what it is.
+        assert_eq!(touch("modules/x/HEAD"), Touch::Above);
+    }
+
+    #[test]
+    fn users_are_told_what_git_would_have_obeyed() {
+        let key = |path: &str| match touch(path) {
+            Touch::Kept(obeyed) => obeyed.key(Path::new(path)),
+            _ => String::new(),
+        };
+        assert_eq!(key("modules/x/hooks/pre-commit"), "hooks/pre-commit");
+        assert_eq!(key("worktrees/x/commondir"), "commondir");
+        assert_eq!(key("objects/info/alternates"), "objects/info/alternates");
+    }
+
+    #[test]
+    fn submodules_are_found() {
         let top = std::env::temp_dir().join(format!("forkline-names-{}", std::process::id()));
-        for path in ["worktrees/w", "modules/lib/deep/modules/inner", "modules/none"] {
+        for path in ["modules/lib/refs/deep/modules/inner", "modules/none"] {
             fs::create_dir_all(top.join(path)).unwrap();
         }
-        for path in ["modules/lib/deep/HEAD", "modules/lib/deep/modules/inner/HEAD"] {
+        for path in ["modules/lib/refs/deep/HEAD", "modules/lib/refs/deep/modules/inner/HEAD"] {
             fs::write(top.join(path), "").unwrap();
         }
         let names = Names::of(&top);
         fs::remove_dir_all(&top).unwrap();
-        let kept = ["hooks", "worktrees/w/config", "modules/lib/deep/config"];
-        for path in kept.iter().chain(&["modules/lib/deep/modules/inner/hooks"]) {
-            assert_eq!(names.touch(Path::new(path)), Touch::Kept, "{path}");
+        for path in ["modules/lib/refs/deep", "modules/lib/refs/deep/modules/inner"] {
+            assert_eq!(names.touch(&Path::new(path).join("config")), CONFIG, "{path}");
         }
-        assert_eq!(names.touch(Path::new("modules/none/config")), Touch::Free);
     }
 }

@@ -1,0 +1,162 @@
+//! Changes of the files that git obeys, judged by what would be there: what is inert is put there, all
+//! else is held back.
+
+mod compare;
+mod inert;
+mod place;
+mod putting;
+mod reading;
+
+use std::path::PathBuf;
+
+use crate::sandbox::plan::{Access, Plan};
+use crate::sandbox::warden::caller::Caller;
+use crate::sandbox::warden::gate::found::GateEntry;
+use crate::sandbox::warden::gate::obeyed::Obeyed;
+use crate::sandbox::warden::held::{HeldChange, HeldKind, HeldStore};
+use compare::changed_keys;
+use inert::{SettingContext, effect};
+use putting::Present;
+use putting::put;
+pub use putting::{WantedFile, present};
+use reading::settings;
+
+/// Judges changes of settings.
+pub struct Judge {
+    store: HeldStore,
+    program: PathBuf,
+    /// The directories that commands write to.
+    writable: Vec<PathBuf>,
+}
+
+/// The decision about a change.
+pub enum Verdict {
+    /// It has been carried out.
+    Done,
+    /// It is held back, under this id; None: there was no room for it.
+    Held(Option<String>),
+}
+
+impl Judge {
+    /// `store`: opened outside of the sandbox's mounts. None: settings are read-only.
+    pub fn new(plan: &Plan, store: Option<HeldStore>) -> Option<Judge> {
+        let program = plan.git_program.clone().filter(|_| !plan.settings_read_only)?;
+        let written = plan.paths(Access::Write).chain(plan.paths(Access::Git));
+        Some(Judge { store: store?, program, writable: written.map(Into::into).collect() })
+    }
+
+    /// Carries out a change of a file that git obeys, or holds it back. An error is the errno for the
+    /// caller.
+    pub fn change(
+        &self,
+        caller: &Caller,
+        at: &GateEntry,
+        obeyed: Obeyed,
+        wanted: &WantedFile,
+    ) -> Result<Verdict, i32> {
+        let mut keys = Vec::new();
+        // The file may be changed outside meanwhile; then it is judged again.
+        for _ in 0..4 {
+            let present = present(caller, at)?;
+            keys = self.keys(at, obeyed, present.as_ref(), wanted);
+            if !keys.is_empty() {
+                return Ok(Verdict::Held(self.hold(at, &keys, present.as_ref(), wanted)));
+            }
+            match put(caller, at, present.as_ref(), wanted) {
+                Err(libc::EAGAIN) => {}
+                result => return result.map(|()| Verdict::Done),
+            }
+        }
+        keys.push("changed outside meanwhile".into());
+        Ok(Verdict::Held(self.hold(at, &keys, None, wanted)))
+    }
+
+    fn hold(
+        &self,
+        at: &GateEntry,
+        keys: &[String],
+        present: Option<&Present>,
+        wanted: &WantedFile,
+    ) -> Option<String> {
+        let kind = if wanted.content.is_some() { HeldKind::File } else { HeldKind::Removal };
+        let change = HeldChange {
+            path: &at.path(),
+            kind,
+            keys,
+            mode: wanted.mode,
+            content: wanted.content.unwrap_or_default(),
+            before: present.map(|present| (&present.status, &*present.content)),
+        };
+        self.store.hold(&change).ok()
+    }
+
+    /// Returns what is not inert in a change.
+    fn keys(
+        &self,
+        at: &GateEntry,
+        obeyed: Obeyed,
+        present: Option<&Present>,
+        wanted: &WantedFile,
+    ) -> Vec<String> {
+        let before = present.map(|present| &*present.content);
+        if before == wanted.content {
+            return Vec::new();
+        }
+        let is_inert = match (obeyed, wanted.content) {
+            (Obeyed::Config { .. }, _) => return self.config_keys(at, obeyed, before, wanted),
+            (Obeyed::Common, Some(content)) => {
+                place::is_worktrees(at) && content.trim_ascii_end() == b"../.."
+            }
+            (Obeyed::Back, Some(content)) => place::is_back_link(at, content, &self.writable),
+            // Without these a worktree is none, and git obeys nothing else there.
+            (Obeyed::Common | Obeyed::Back, None) => place::is_worktrees(at),
+            _ => false,
+        };
+        if is_inert { Vec::new() } else { vec![obeyed.key(&at.below)] }
+    }
+
+    fn config_keys(
+        &self,
+        at: &GateEntry,
+        obeyed: Obeyed,
+        before: Option<&[u8]>,
+        wanted: &WantedFile,
+    ) -> Vec<String> {
+        let after = wanted.content.unwrap_or_default();
+        let old = before.unwrap_or_default();
+        if before.is_some() && wanted.content.is_none() && !place::is_submodules(at) {
+            return vec![obeyed.key(&at.below)];
+        }
+        // Other programs that read the file may take such lines for something else than git does.
+        if is_ambiguous(after) && !is_ambiguous(old) {
+            return vec!["a line that goes on in the next, or a control character".into()];
+        }
+        let read = |content: &[u8]| settings(&self.program, content);
+        let (Ok(before_all), Ok(all)) = (read(old), read(after)) else {
+            return vec!["what git can't read".into()];
+        };
+        let is_new = obeyed == Obeyed::Config { is_of_worktree: false }
+            && (before.is_none() || wanted.content.is_none());
+        let place = SettingContext {
+            is_new,
+            all: &all,
+            writable: &self.writable,
+            may_be_worktree: &|value| place::may_be_worktree(at, value, &self.writable),
+        };
+        changed_keys(&before_all, &all, |setting| effect(setting, &place))
+    }
+}
+
+/// Returns whether a configuration has a line that goes on in the next, or characters that no program
+/// writes.
+fn is_ambiguous(content: &[u8]) -> bool {
+    let is_odd = |byte: &u8| byte.is_ascii_control() && !matches!(byte, b'\n' | b'\t');
+    let lines = content.windows(2).any(|two| two == b"\\\n");
+    lines
+        || content.iter().any(|byte| is_odd(byte) && *byte != b'\r')
+        || content.ends_with(b"\\")
+        || content
+            .iter()
+            .enumerate()
+            .any(|(at, byte)| *byte == b'\r' && content.get(at + 1) != Some(&b'\n'))
+}

@@ -1,0 +1,81 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { leavesNothingBehind } from '../support/leftovers.js';
+import { as, describeForAll, makeScene, runAs, type Scene, useScenes } from '../support/sandbox.js';
+
+leavesNothingBehind();
+const scenes = useScenes();
+
+/** The words of each held change's record. */
+function held({ home }: Scene): readonly ReadonlyMap<string, readonly string[]>[] {
+  const folder = join(home, '.local/state/forkline/held');
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).map((id) => {
+    const words = new Map<string, string[]>();
+    const fields = readFileSync(join(folder, id, 'record'), 'utf8').split('\0');
+    for (let at = 0; at + 1 < fields.length; at += 2) {
+      const [word = '', value = ''] = fields.slice(at);
+      words.set(word, [...(words.get(word) ?? []), value]);
+    }
+    return words;
+  });
+}
+
+describeForAll('%s', (person) => {
+  const sandbox = 'workspace-write';
+  const inBox = (scene: Scene, command: string) =>
+    runAs(person, scene, command, { cwd: scene.work, sandbox });
+  const outside = (cwd: string, script: string): string => {
+    const [program = '', ...args] = [...as(person), 'sh', '-c', script];
+    const env = { PATH: process.env.PATH, HOME: cwd, GIT_CONFIG_GLOBAL: '/dev/null' };
+    return execFileSync(program, args, { cwd, env, encoding: 'utf8' });
+  };
+
+  test('an inert setting goes in, byte for byte', async () => {
+    const scene = makeScene(scenes.path, person);
+    const twin = join(scene.outside, 'twin');
+    mkdirSync(twin);
+    const script =
+      'git init -q .; git config user.email a@b; git remote add origin https://h/r.git; git config branch.main.remote origin';
+    execFileSync('sh', ['-c', script], { cwd: twin, stdio: 'ignore' });
+    const { text } = await inBox(scene, `set -e; ${script} >/dev/null; echo done`);
+    expect(text).toBe('done\n');
+    const config = readFileSync(join(scene.work, '.git/config'), 'utf8');
+    expect(config).toBe(readFileSync(join(twin, '.git/config'), 'utf8'));
+    expect(existsSync(join(scene.work, '.git/config.lock'))).toBe(false);
+    expect(held(scene)).toEqual([]);
+  });
+
+  test('another one is held back with its keys, and what would have been there', async () => {
+    const scene = makeScene(scenes.path, person);
+    const before = readFileSync(join(scene.work, '.git/config'), 'utf8');
+    const { text } = await inBox(scene, 'git config core.fsmonitor "touch x"; echo $?');
+    expect(text).toContain('Permission denied');
+    expect(text).toMatch(/\n4\n$/);
+    expect(readFileSync(join(scene.work, '.git/config'), 'utf8')).toBe(before);
+    const [record, ...others] = held(scene);
+    expect(others).toEqual([]);
+    expect(record?.get('path')).toEqual([join(scene.work, '.git/config')]);
+    expect(record?.get('key')).toEqual(['core.fsmonitor']);
+    expect(record?.get('reason')).toEqual(['setting']);
+    expect(outside(scene.work, 'git status --porcelain')).not.toContain('x\n');
+  });
+
+  test('held again, it is kept once', async () => {
+    const scene = makeScene(scenes.path, person);
+    await inBox(scene, 'for i in 1 2 3; do git config core.pager less; done');
+    expect(held(scene)).toHaveLength(1);
+  });
+});
+
+describe('without a home', () => {
+  test('settings are read-only', async () => {
+    const scene = makeScene(scenes.path, 'a user');
+    const variables = { HOME: '/' };
+    const options = { cwd: scene.work, sandbox: 'workspace-write' };
+    const { text } = await runAs('a user', scene, 'git config user.email a@b', options, variables);
+    expect(text).toContain('could not write config file .git/config: Read-only file system');
+  });
+});
