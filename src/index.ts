@@ -117,6 +117,8 @@ export { createOwner, type Owner } from './engine/owner.js';
 export type {
   Denial,
   Enforcement,
+  Held,
+  HeldChange,
   IncompleteCheckout,
   RecordedLeftover,
   SandboxLine,
@@ -157,6 +159,7 @@ export {
 } from './receipt/receipt.js';
 export type { CommandTrace } from './receipt/trace.js';
 export type { DeniedCommand, OnDenied } from './sandbox/denials/again.js';
+export { type HeldBackOptions, heldBack } from './sandbox/held/list.js';
 export type {
   SandboxDomains,
   SandboxFilesystem,

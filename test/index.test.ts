@@ -32,6 +32,7 @@ test('the package exports this and nothing else', () => {
     'exitCodeOf',
     'explainErrorLine',
     'exportedFunctions',
+    'heldBack',
     'incompleteNotice',
     'isErrorLine',
     'listTasks',

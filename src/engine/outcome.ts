@@ -1,5 +1,5 @@
 import type { EngineName } from './choice.js';
-import type { Denial, SandboxReport } from './sandbox-report.js';
+import type { Denial, Held, SandboxReport } from './sandbox-report.js';
 import type { TimeoutReason } from './timeout-reason.js';
 
 /** How the process itself ended, whatever caused it. */
@@ -195,6 +195,11 @@ export interface BaseResult {
   readonly notLowered?: NotLowered;
   /** The report on its sandbox; present when it was in one. */
   readonly sandbox?: SandboxReport;
+  /**
+   * The changes that its sandbox has held back: they are not in effect, and can be accepted or dropped. Empty:
+   * none, or it had no sandbox.
+   */
+  readonly heldBack: readonly Held[];
   /** How its limits were enforced; present when it had some. */
   readonly limits?: LimitsReport;
   /** Present when this is its second run, since `onDenied` allowed more after the first. */

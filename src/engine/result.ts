@@ -11,7 +11,7 @@ import type {
   RunResult,
   SeparateResult,
 } from './outcome.js';
-import type { Denial, SandboxReport } from './sandbox-report.js';
+import { type Denial, type EngineReport, NOTHING_HELD } from './sandbox-report.js';
 import { errorCode } from './system-error.js';
 import { toTimeoutReason } from './timeout-reason.js';
 
@@ -58,21 +58,25 @@ function withoutFigures({ cpu: _, peakMemory: __, ...known }: RunResult): RunRes
  * Parses the engine's report on a sandbox.
  *
  * @param lines `write=namespace tmp=none`, and denials: `socket=40`, a family, or `connect=/a%20b`, a
- * socket by its path, or an address; `renewed=yes`.
+ * socket by its path, or an address; `held=` and the id of a change that was held back; `renewed=yes`.
  */
-export function toReport(lines: string): SandboxReport {
+export function toReport(lines: string): EngineReport {
   const all = [...new Set(lines.split(' '))].map((line): [string, string] => {
     const [name = '', value = ''] = line.split('=');
     return [name, value];
   });
   const denials = all.flatMap(([name, value]) => toDenial(name, value) ?? []);
+  const heldIds = all.flatMap(([name, value]) => (name === 'held' ? value : []));
   const { renewed, ...enforced } = Object.fromEntries(
-    all.filter(([name, value]) => !toDenial(name, value)),
+    all.filter(([name, value]) => name !== 'held' && !toDenial(name, value)),
   );
+  // Older keepers, of detached commands, and those without a gate do not tell it.
+  const settings = enforced.write === 'namespace' ? 'mount' : 'none';
   return {
-    enforced: enforced as SandboxReport['enforced'],
+    enforced: { settings, ...enforced } as EngineReport['enforced'],
     writable: [],
     denials,
+    ...(heldIds.length > 0 && { heldIds }),
     ...(renewed !== undefined && { renewed: true }),
   };
 }
@@ -115,6 +119,7 @@ function mergedResult(end: EngineOutcome, asked: Requested, by: Canceller): Merg
     cpu: { userMs: end.userMs, systemMs: end.systemMs },
     peakMemory: { kind: 'measured', bytes: end.peakBytes },
     background: end.background,
+    heldBack: NOTHING_HELD,
     output: end.captures[0] ?? NO_OUTPUT,
   };
 }
@@ -129,6 +134,7 @@ function separateResult(end: EngineOutcome, asked: Requested, by: Canceller): Se
     cpu: { userMs: end.userMs, systemMs: end.systemMs },
     peakMemory: { kind: 'measured', bytes: end.peakBytes },
     background: end.background,
+    heldBack: NOTHING_HELD,
     stdout: end.captures[0] ?? NO_OUTPUT,
     stderr: end.captures[1] ?? NO_OUTPUT,
   };
@@ -145,6 +151,7 @@ export function neverStarted(asked: Requested, by: Canceller): RunResult {
     cpu: { userMs: 0, systemMs: 0 },
     peakMemory: { kind: 'measured', bytes: 0 },
     background: [],
+    heldBack: NOTHING_HELD,
   };
   if (asked.separate) return { ...base, stdout: NO_OUTPUT, stderr: NO_OUTPUT };
   return { ...base, output: NO_OUTPUT };

@@ -1,6 +1,7 @@
 /**
  * A protection of a sandbox: against writing elsewhere, reading hidden paths, finding others' temporary
- * files, the network, others' sockets, other processes, sockets of rare families, and gaining privileges.
+ * files, the network, others' sockets, other processes, sockets of rare families, gaining privileges, and
+ * settings that programs outside obey.
  */
 export type SandboxLine =
   | 'write'
@@ -10,14 +11,23 @@ export type SandboxLine =
   | 'unixSockets'
   | 'processes'
   | 'socketFamilies'
-  | 'privileges';
+  | 'privileges'
+  | 'settings';
 
 /**
  * The means of a protection; `none`: not enforced, because it was not requested or not possible.
  * `mount`, for hidden paths: each file and directory is hidden as it was when the sandbox was made; one
- * that the host puts in its place while a command runs is visible.
+ * that the host puts in its place while a command runs is visible. `gate` and `mount`, for settings: changes of
+ * git's are judged, and held back where they are not harmless; or kept settings are read-only.
  */
-export type Enforcement = 'namespace' | 'mount' | 'landlock' | 'seccomp' | 'proxy' | 'none';
+export type Enforcement =
+  | 'namespace'
+  | 'mount'
+  | 'gate'
+  | 'landlock'
+  | 'seccomp'
+  | 'proxy'
+  | 'none';
 
 /** The report on a command's sandbox. */
 export interface SandboxReport {
@@ -37,6 +47,8 @@ export interface SandboxReport {
    * protects them; absent: none, as far as could be seen.
    */
   readonly incomplete?: readonly IncompleteCheckout[];
+  /** The changes that were held back, and are not in effect; absent: none. */
+  readonly held?: readonly HeldChange[];
   /**
    * Present when this is another sandbox than that of the earlier commands with this policy in this
    * workspace: the contents of its `/tmp` are gone, and processes in the other sandbox cannot be reached.
@@ -44,6 +56,56 @@ export interface SandboxReport {
    */
   readonly renewed?: true;
 }
+
+/** The engine's report on a sandbox: held changes are looked up before a caller gets it. */
+export interface EngineReport extends SandboxReport {
+  /** The ids of the changes that were held back; absent: none, or they are in `held`. */
+  readonly heldIds?: readonly string[];
+}
+
+/** A change of a file that a sandbox has held back: plain data. */
+export interface HeldChange {
+  /** The id by which `forkline held` finds it. */
+  readonly id: string;
+  /** Absolute path of the file, which is as it was. */
+  readonly path: string;
+  /**
+   * The reason: a program outside would obey it (`setting`); the content is not in the history that the
+   * repository had before (`unknown-content`); or the file would be gone (`removal`).
+   */
+  readonly reason: 'setting' | 'unknown-content' | 'removal';
+  /** The keys of a configuration that would change, and are not harmless, such as `core.fsmonitor`. */
+  readonly keys?: readonly string[];
+  /** The time at which it was held back, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/**
+ * A change that a sandbox has held back: it is not in effect, and lies in the user's state directory until
+ * it is accepted or dropped, also when the host has ended. The oldest go when there are more than 1,000, or
+ * 64 MiB of them.
+ */
+export interface Held extends HeldChange {
+  /** The change as a unified diff, of at most 64 KiB; where there is none, a line in brackets says why. */
+  readonly diff: string;
+  /**
+   * Puts the change in place, with the rights of this process, and removes it from those that are held.
+   * `conflict`: the file is no longer as it was when the change was held back, or a directory on the way has
+   * become another one; nothing was changed, and the change stays held.
+   *
+   * @throws {Error} The change is no longer held, or lies on another machine; or the system's error.
+   */
+  accept(): Promise<'put' | 'conflict'>;
+  /**
+   * Removes the change; does nothing if it is no longer held.
+   *
+   * @throws {Error} The change lies on another machine; or the system's error.
+   */
+  drop(): Promise<void>;
+}
+
+/** What nearly all commands have held back. */
+export const NOTHING_HELD: readonly Held[] = Object.freeze([]);
 
 /** A protected name that git tracks, and whose content differs from that of the checked-out commit. */
 export interface IncompleteCheckout {

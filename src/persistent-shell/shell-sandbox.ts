@@ -12,6 +12,7 @@ import {
   withCheckoutsSince,
 } from '../sandbox/git/checkout/checkout.js';
 import { markCheckouts } from '../sandbox/git/checkout/mark.js';
+import { withHeldRows } from '../sandbox/held/report.js';
 import { refuseSecrets, sandboxOfCommand } from '../sandbox/of-command.js';
 import { withPipes } from '../sandbox/pipes.js';
 import type { SandboxPolicy } from '../sandbox/policy.js';
@@ -82,7 +83,7 @@ export class ShellSandbox {
   ): Promise<SandboxReport | undefined> {
     if (known === undefined) return undefined;
     // Other fields of an ended shell's report are about all of its calls.
-    const { incomplete: _, ...ofAll } = known;
+    const { incomplete: _, held: __, ...ofAll } = known;
     const denials = ofAll.denials.filter(({ source }) => source === 'kernel');
     const call = { stdout, stderr, durationMs, sandbox: { ...ofAll, denials } };
     const told = await withDenials(call, this.#resolved, from, startedAt);
@@ -93,7 +94,8 @@ export class ShellSandbox {
     };
     const run = (script: string, args: readonly string[]) =>
       runApart(lookingCommand(place, script, args), this.#owner);
-    return (await withCheckoutsSince(told, marks, run)).sandbox;
+    const { sandbox } = await withCheckoutsSince(told, marks, run);
+    return sandbox && withHeldRows(sandbox);
   }
 }
 

@@ -23,6 +23,7 @@ import { InputError, showValue } from '../support/errors.js';
 import { settlesWithin } from '../support/timing.js';
 import { saysBrokenPipe } from './broken-pipe.js';
 import { incompleteNotice } from './checkout-notice.js';
+import { heldNotice } from './held-notice.js';
 import { type InsideNumbers, numbersInside } from './inside.js';
 import { type ListeningPort, listeningPorts, type ProcessPorts } from './ports.js';
 
@@ -97,7 +98,9 @@ export interface Receipt
 }
 
 /** A command's result, from either engine. */
-export type ReceiptSource = Omit<MergedResult, 'engine'> | Omit<SeparateResult, 'engine'>;
+export type ReceiptSource =
+  | Omit<MergedResult, 'engine' | 'heldBack'>
+  | Omit<SeparateResult, 'engine' | 'heldBack'>;
 
 /** Facts that a contract knows about its command beyond the result. */
 export interface ReceiptContext {
@@ -186,6 +189,8 @@ function receiptWith(result: ReceiptSource, context: ReceiptContext, found: Find
   const keptError = context.keptError ?? (spill?.error && describeSpillError(spill.error));
   const notKept = keptError === undefined ? [] : [`the output is not kept whole: ${keptError}`];
   const troubles = [...found.troubles, ...(context.troubles ?? []), ...notKept];
+  const held = result.sandbox && heldNotice(result.sandbox);
+  if (held !== undefined) troubles.unshift(held);
   const incomplete = result.sandbox && incompleteNotice(result.sandbox);
   if (incomplete !== undefined) troubles.unshift(incomplete);
   if (notLowered !== undefined) troubles.push(describeNotLowered(notLowered));

@@ -22,6 +22,7 @@ test('the result has the command, its pid, its duration and its resource use', a
     peakMemory: { kind: 'measured', bytes: expect.any(Number) },
     output: expect.anything(),
     background: [],
+    heldBack: [],
   });
 });
 

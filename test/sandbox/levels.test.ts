@@ -91,6 +91,7 @@ describe.each(Object.keys(places))('%s', (place) => {
       processes: 'landlock',
       socketFamilies: 'seccomp',
       privileges: 'none',
+      settings: 'none',
     });
     expect(answer.result?.sandbox?.denials).toContainEqual({
       kind: 'socket',

@@ -73,6 +73,7 @@ print('loopback', c.getpeername()[0])"
       processes: 'namespace',
       socketFamilies: 'seccomp',
       privileges: 'namespace',
+      settings: 'mount',
     });
   });
 

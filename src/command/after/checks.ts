@@ -4,6 +4,7 @@ import type { Owner } from '../../engine/owner.js';
 import type { CommandLimits } from '../../options/limits.js';
 import { withDenials } from '../../sandbox/denials/denials.js';
 import { withCheckouts } from '../../sandbox/git/checkout/checkout.js';
+import { withHeld } from '../../sandbox/held/report.js';
 import { type LimitGroups, reportOf } from '../limits/groups.js';
 import { wasKilled, withMemoryChecked } from './out-of-memory.js';
 import { reachedLimits } from './reached-limits.js';
@@ -54,7 +55,7 @@ export async function withChecks(
         : result;
   const withDenied = sandbox
     ? await withCheckouts(
-        await withDenials(withMemory, sandbox, directory, since),
+        await withHeld(await withDenials(withMemory, sandbox, directory, since)),
         command,
         (lookup) => runApart(lookup, owner),
       )

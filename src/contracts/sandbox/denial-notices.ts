@@ -1,19 +1,22 @@
 import type { FirstRun } from '../../engine/outcome.js';
 import type { Denial, SandboxReport } from '../../engine/sandbox-report.js';
+import { heldNotice } from '../../receipt/held-notice.js';
 import { visibleText } from '../../support/text.js';
 
 const SHOWN_DENIALS = 5;
 
 /**
- * Describes what a command's sandbox has denied, why, and what can be done instead, in one line each. Empty:
- * there is nothing to tell.
+ * Describes what a command's sandbox has held back, and what it has denied, why, and what can be done instead,
+ * in one line each. Empty: there is nothing to tell.
  */
 export function sandboxNotices(report: SandboxReport): readonly string[] {
   const { denials, unseen, renewed } = report;
+  const held = heldNotice(report);
   const shown = denials.slice(0, SHOWN_DENIALS).map((denial) => describe(denial, report));
   const more = denials.length - shown.length;
   return [
     ...(renewed ? renewedNotice(report) : []),
+    ...(held === undefined ? [] : [held]),
     ...shown,
     ...(more > 0 ? [`The sandbox has denied ${more} more.`] : []),
     ...(unseen ?? []).map((why) => `Not all denials of the sandbox are known: ${why}.`),

@@ -73,7 +73,9 @@ export async function withDenialsWithin<R extends PrintedOutput & Pick<BaseResul
   const { writable } = sandbox;
   const told = { ...result.sandbox, writable, denials };
   const isUnserved = sandbox.proxyPort !== undefined && told.enforced.network !== 'proxy';
-  return { ...result, sandbox: isUnserved ? { ...told, unseen: [PROXY_NOT_SERVED] } : told };
+  if (!isUnserved) return { ...result, sandbox: told };
+  const unseen = [...(told.unseen ?? []), PROXY_NOT_SERVED];
+  return { ...result, sandbox: { ...told, unseen } };
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Capture } from '../../engine/outcome.js';
 import { toReport } from '../../engine/result.js';
 import type { SandboxReport } from '../../engine/sandbox-report.js';
 import { withDenialsWithin } from '../../sandbox/denials/denials.js';
+import { withHeldRows } from '../../sandbox/held/report.js';
 import { messageOf } from '../../support/errors.js';
 import { withEndCheckouts } from './end-checkouts.js';
 import type { KeptEnd } from './keeper/keeper-state.js';
@@ -29,14 +30,14 @@ export async function endDenials(
   end: KeptEnd,
   until: number,
 ): Promise<SandboxReport> {
-  const report = toReport(end.sandbox);
+  const report = await withHeldRows(toReport(end.sandbox));
   const unseen: string[] = [];
   if (end.moreDenied > 0) unseen.push(`there was no room for ${end.moreDenied} more denials`);
   if (end.unheard) unseen.push('some denials of the kernel may not have been heard');
   const bounds = await readBounds(directory);
   if (bounds === undefined) {
     unseen.push('its policy is no longer known, so its output could not be searched for denials');
-    return { ...report, unseen };
+    return { ...report, unseen: [...(report.unseen ?? []), ...unseen] };
   }
   const hasProxy = bounds.proxyPort !== undefined;
   const noted = hasProxy ? await readDeniedHosts(directory, until) : undefined;

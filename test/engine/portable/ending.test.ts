@@ -23,6 +23,7 @@ test('a result of the portable engine names it, and has no figures that it does 
     engine: 'portable',
     output: expect.anything(),
     background: [],
+    heldBack: [],
   });
 });
 

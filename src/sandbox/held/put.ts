@@ -1,0 +1,221 @@
+import type { BigIntStats } from 'node:fs';
+import { constants } from 'node:fs';
+import {
+  chmod,
+  chown,
+  lchown,
+  lstat,
+  mkdir,
+  open,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  symlink,
+  unlink,
+} from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { type HeldDirectory, holdDirectory } from '../../support/directories/held-directory.js';
+import { hasCode } from '../../support/errors.js';
+import type { HeldRecord } from './record.js';
+import { partOf } from './store.js';
+
+/** Bytes of a file that was there, as far as the process beside the sandbox keeps them. */
+const MOST_BEFORE_BYTES = 1024 * 1024;
+
+/** A place for a change: its directory, which is held, and what is there. */
+interface PutPlace {
+  readonly held: HeldDirectory;
+  /** The path for system calls. */
+  readonly path: string;
+  /** Undefined: there is nothing. */
+  readonly there: BigIntStats | undefined;
+}
+
+/**
+ * Puts a change in place, unless what is there has changed meanwhile. Commands may have made the directories on
+ * the way: no link is followed, and the directory is held by its descriptor.
+ *
+ * @param directory The directory with the held changes.
+ * @throws The system's error.
+ */
+export async function put(directory: string, record: HeldRecord): Promise<'put' | 'conflict'> {
+  const parent = dirname(record.path);
+  const held = await holdExactly(parent, record.before === undefined ? record.what : 'removal');
+  if (held === undefined) return 'conflict';
+  try {
+    const path = held.at(basename(record.path));
+    const there = await lookAt(path);
+    if (!(await isAsBefore(directory, record, path, there))) return 'conflict';
+    await putAt(directory, record, { held, path, there });
+    return 'put';
+  } catch (error) {
+    // A directory has come to the place, or a file in a directory that was to be removed.
+    if (CONFLICTS.some((code) => hasCode(error, code))) return 'conflict';
+    throw error;
+  } finally {
+    await held.close();
+  }
+}
+
+const CONFLICTS = ['EEXIST', 'EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'ELOOP', 'ENOENT'];
+
+/**
+ * Holds the directory that has exactly this path, with no link on it; undefined: there is none.
+ *
+ * @param what Missing directories are made, except for a removal.
+ */
+async function holdExactly(
+  path: string,
+  what: HeldRecord['what'],
+): Promise<HeldDirectory | undefined> {
+  const held = await holdDirectory(path, 'descriptor').catch((error) => {
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR') || hasCode(error, 'ELOOP')) {
+      return hasCode(error, 'ENOENT') ? 'missing' : 'other';
+    }
+    throw error;
+  });
+  if (held === 'other' || (held === 'missing' && what === 'removal')) return undefined;
+  if (held === 'missing') return await makeAndHold(path, what);
+  if ((await realpath(held.at('.'))) === path) return held;
+  await held.close();
+  return undefined;
+}
+
+async function makeAndHold(
+  path: string,
+  what: HeldRecord['what'],
+): Promise<HeldDirectory | undefined> {
+  const above = dirname(path) === path ? undefined : await holdExactly(dirname(path), what);
+  if (above === undefined) return undefined;
+  try {
+    await mkdir(above.at(basename(path)));
+  } finally {
+    await above.close();
+  }
+  // If it has been replaced since, it does not have this path.
+  return holdExactly(path, 'removal');
+}
+
+async function lookAt(path: string): Promise<BigIntStats | undefined> {
+  try {
+    return await lstat(path, { bigint: true });
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** Returns whether the same file is there as before, or one of the same content. */
+async function isAsBefore(
+  directory: string,
+  { id, before }: HeldRecord,
+  path: string,
+  there: BigIntStats | undefined,
+): Promise<boolean> {
+  if (before === undefined || there === undefined) return before === there;
+  const { dev, ino, size, mtimeNs } = there;
+  if (before === `${dev}:${ino}:${size}:${mtimeNs}`) return true;
+  if (!there.isFile() || size > MOST_BEFORE_BYTES) return false;
+  const was = await partOf(directory, id, 'before', MOST_BEFORE_BYTES);
+  if (was === undefined || BigInt(was.length) !== size) return false;
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    return Buffer.compare(await file.readFile(), was) === 0;
+  } finally {
+    await file.close();
+  }
+}
+
+async function putAt(directory: string, record: HeldRecord, place: PutPlace): Promise<void> {
+  const { path, there } = place;
+  const content = join(directory, record.id, 'content');
+  switch (record.what) {
+    case 'removal':
+      await (there?.isDirectory() ? rmdir(path) : unlink(path));
+      return;
+    case 'link':
+      await putLink(join(directory, record.id, 'put'), await readFile(content), place);
+      return;
+    case 'file':
+      await putFile(content, record.mode, place);
+  }
+}
+
+/**
+ * Puts a file by renaming the one that is held: it lies where no command can open it. A file that was made
+ * beside the place could be opened by a command that still runs, and written to when it is in effect.
+ */
+async function putFile(content: string, mode: number, place: PutPlace): Promise<void> {
+  await chmod(content, mode);
+  const owner = await otherOwner(place);
+  if (owner !== undefined) await chown(content, owner.uid, owner.gid);
+  const file = await open(content, constants.O_RDONLY);
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  try {
+    await rename(content, place.path);
+  } catch (error) {
+    if (!hasCode(error, 'EXDEV')) throw error;
+    await writeFileThere(await readFile(content), mode, owner, place);
+  }
+}
+
+/** Writes the file at its place, which commands can't open for writing, on another file system. */
+async function writeFileThere(
+  bytes: Uint8Array,
+  mode: number,
+  owner: FileOwner | undefined,
+  { path, there }: PutPlace,
+): Promise<void> {
+  const isAlone = there?.isFile() === true && there.nlink === 1n;
+  // Another name of the file would get the content, too.
+  if (there !== undefined && !isAlone) await unlink(path);
+  const how = isAlone ? 0 : constants.O_CREAT | constants.O_EXCL;
+  const flags = constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | how;
+  const file = await open(path, flags, mode);
+  try {
+    await file.truncate(0);
+    await file.writeFile(bytes);
+    if (owner !== undefined) await file.chown(owner.uid, owner.gid);
+    await file.chmod(mode);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function putLink(staged: string, target: Uint8Array, place: PutPlace): Promise<void> {
+  const { path, there } = place;
+  const owner = await otherOwner(place);
+  await rm(staged, { force: true });
+  await symlink(Buffer.from(target), staged);
+  try {
+    if (owner !== undefined) await lchown(staged, owner.uid, owner.gid);
+    await rename(staged, path);
+  } catch (error) {
+    if (!hasCode(error, 'EXDEV')) throw error;
+    if (there !== undefined) await unlink(path);
+    await symlink(Buffer.from(target), path);
+    if (owner !== undefined) await lchown(path, owner.uid, owner.gid);
+  } finally {
+    await rm(staged, { force: true });
+  }
+}
+
+/** A user and a group, by their numbers. */
+interface FileOwner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Returns the owner of what is there, or of the directory, for root, whose files would be root's. */
+async function otherOwner({ held, there }: PutPlace): Promise<FileOwner | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const { uid, gid } = there ?? (await lstat(held.at('.')));
+  return { uid: Number(uid), gid: Number(gid) };
+}
