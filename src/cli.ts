@@ -5,6 +5,7 @@ import { doctorCommand } from './cli/doctor/doctor-command.js';
 import { USAGE_ERROR } from './cli/exit-code.js';
 import { mcpCommand } from './cli/mcp-command.js';
 import { runCommand } from './cli/run/run-command.js';
+import { heldCommand } from './cli/held/held-command.js';
 import { schemaCommand } from './cli/schema-command.js';
 import { serveCommand } from './cli/serve-command.js';
 import { attachCommand } from './cli/tasks/attach-command.js';
@@ -17,6 +18,7 @@ const program = new Command('forkline')
   .addCommand(runCommand())
   .addCommand(tasksCommand().exitOverride())
   .addCommand(attachCommand().exitOverride())
+  .addCommand(heldCommand().exitOverride())
   .addCommand(schemaCommand().exitOverride())
   .addCommand(mcpCommand().exitOverride())
   .addCommand(serveCommand().exitOverride())

@@ -1,0 +1,75 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { cli } from '../support/cli.js';
+import { heldIn, holdBack, useState } from '../support/held.js';
+import { leavesNothingBehind, useFolder, useFolders } from '../support/leftovers.js';
+
+leavesNothingBehind();
+const state = useFolder();
+const folders = useFolders();
+// The command line keeps the state of its caller.
+useState(() => state.path);
+
+async function held(
+  ...args: readonly string[]
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const { code, stdout, stderr } = await cli('held', ...args);
+  return { code, stdout: stdout.toString(), stderr };
+}
+
+test('held changes are listed, shown, accepted and dropped, by their ids and their paths', async () => {
+  const folder = folders();
+  expect(await held()).toEqual({ code: 0, stdout: 'ID  AGO  PATH  WHY\n', stderr: '' });
+  const path = join(folder, '.git/config');
+  mkdirSync(join(folder, '.git'));
+  writeFileSync(path, 'a\n');
+  const config = holdBack(state.path, {
+    ...{ path, was: 'a\n', content: 'a\nb\u001b[2J\tc\n', keys: ['core.fsmonitor', 'alias.x'] },
+  });
+  const other = join(folder, 'a\tb/.mcp.json');
+  const settings = holdBack(state.path, { path: other, reason: 'unknown-content', content: '{}' });
+  const { stdout } = await held();
+  const [headings, one, two] = stdout.split('\n');
+  expect(headings).toMatch(/^ID {16}AGO +PATH +WHY$/);
+  expect(one).toMatch(
+    new RegExp(`^${config} {2}\\d+s +${path} +setting: core\\.fsmonitor, alias\\.x$`),
+  );
+  expect(two).toContain(`${folder}/a\\x09b/.mcp.json`);
+  expect(two).toMatch(/ unknown-content$/);
+  const told = JSON.parse((await held('--json', '--workspace', join(folder, '.git'))).stdout);
+  expect(told).toMatchObject([{ id: config, path, diff: expect.stringContaining('+b') }]);
+
+  const diff = await held('show', path);
+  expect(diff).toMatchObject({ code: 0, stderr: '' });
+  expect(diff.stdout).toMatch(/\n a\n\+b\\x1b\[2J\tc\n$/);
+  expect(await held('accept', path)).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect(readFileSync(path, 'utf8')).toBe('a\nb\u001b[2J\tc\n');
+  expect(await held('drop', settings)).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect(existsSync(join(heldIn(state.path), settings))).toBe(false);
+  expect((await held()).stdout).toBe('ID  AGO  PATH  WHY\n');
+});
+
+test('what cannot be done is said, and the exit code is 1', async () => {
+  const path = join(folders(), 'config');
+  writeFileSync(path, 'a\n');
+  const id = holdBack(state.path, { path, was: 'a\n', content: 'b\n' });
+  expect(await held('accept', 'nothing')).toMatchObject({
+    code: 1,
+    stderr: 'forkline: nothing: nothing is held back by this id or path; forkline held lists all\n',
+  });
+  const second = holdBack(state.path, { path, was: 'a\n', content: 'c\n' });
+  const many = await held('accept', path);
+  expect(many.code).toBe(1);
+  expect(many.stderr).toContain('several changes are held: name the id of one');
+  expect(readFileSync(path, 'utf8')).toBe('a\n');
+  expect((await held('accept', id)).code).toBe(0);
+  expect(await held('accept', second)).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `forkline: ${path}: it has changed meanwhile, so the change was not put there; it stays held\n`,
+  });
+  expect(readFileSync(path, 'utf8')).toBe('b\n');
+  expect((await held('show')).code).toBe(2);
+  expect((await held('else')).code).toBe(2);
+});
