@@ -7,6 +7,7 @@ import { type Requested, toResult } from '../engine/result.js';
 import type { CommandLimits } from '../options/limits.js';
 import { isTraced, traceCommand } from '../receipt/trace.js';
 import { markBefore } from '../sandbox/git/checkout/checkout.js';
+import { toldFromThere } from '../sandbox/held/elsewhere.js';
 import { abortReason, onAbort } from '../support/abort.js';
 import { callOut, failing } from '../support/errors.js';
 import { nextTurn, refused, settlesAtOnce, UnderWay } from '../support/timing.js';
@@ -264,7 +265,7 @@ class Execution implements CommandEvents {
     } else {
       const result = toResult(end, request, this.#canceller());
       const checked = end.kind === 'ran' ? end.checked : undefined;
-      if (checked !== undefined) this.#settle({ ...result, ...checked });
+      if (checked !== undefined) this.#settle(toldFromThere(result, checked));
       else if (!isPlain(result, limits) && needsChecks(result, limits))
         this.#settle(withChecks(result, isOwn, this.#job, this.#begun, runApart));
       else this.#settle(result);

@@ -1,6 +1,6 @@
 import type { EngineName } from './choice.js';
 import type { BackgroundProcess, BaseResult, Capture, SpillReport, StreamName } from './outcome.js';
-import type { SandboxReport } from './sandbox-report.js';
+import type { HeldFacts, SandboxReport } from './sandbox-report.js';
 
 /** A command with all options decided. Times in milliseconds, sizes in bytes. */
 export interface EngineCommand {
@@ -161,7 +161,9 @@ export interface EngineOutcome {
   /** What it was seen to do when its time was over, as `lock pid=7 command=npm%20ci path=/tmp/x`. */
   readonly reason?: string | undefined;
   /** Facts that only the machine of the command could tell; absent: it is this one, which was not asked. */
-  readonly checked?: Pick<BaseResult, 'outOfMemory' | 'sandbox' | 'spill' | 'limits'>;
+  readonly checked?: Pick<BaseResult, 'outOfMemory' | 'sandbox' | 'spill' | 'limits'> & {
+    readonly heldBack?: readonly HeldFacts[];
+  };
 }
 
 /** The answer to a request. */

@@ -104,6 +104,9 @@ export interface Held extends HeldChange {
   drop(): Promise<void>;
 }
 
+/** What is known of a held change, without the means to accept it. */
+export type HeldFacts = Omit<Held, 'accept' | 'drop'>;
+
 /** What nearly all commands have held back. */
 export const NOTHING_HELD: readonly Held[] = Object.freeze([]);
 

@@ -1,5 +1,6 @@
 export { needsChecks, withChecks } from '../command/after/checks.js';
 export { SpillFile } from '../command/after/spill-check.js';
+export { toldElsewhere } from '../command/after/told-elsewhere.js';
 export { type CommandLine, checkCommandLine } from '../command/command-line.js';
 export { resolveEnvironment } from '../command/environment.js';
 export { engineCommand, execute, requested, toBytes } from '../command/execute.js';

@@ -9,6 +9,7 @@ import {
   runApart,
   SpillFile,
   startHere,
+  toldElsewhere,
   withChecks,
 } from '../../faces/command.js';
 import {
@@ -212,14 +213,7 @@ class ClientsCommand implements CommandEvents {
     const checked = needsChecks(result, wanted)
       ? await withChecks(result, isOwn, this.#prepared, this.#begun, runApart)
       : result;
-    const { outOfMemory, sandbox, spill, limits } = checked;
-    const told = {
-      ...(sandbox !== undefined && { sandbox }),
-      ...(outOfMemory !== undefined && { outOfMemory }),
-      ...(spill !== undefined && { spill }),
-      ...(limits !== undefined && { limits }),
-    };
-    this.#finish({ ran: { ...end, checked: told } });
+    this.#finish({ ran: { ...end, checked: toldElsewhere(checked) } });
   }
 
   #finish(end: FarEnd): void {

@@ -79,6 +79,7 @@ export const SHAPES: Shapes = {
   Checked: fieldsOf<Checked>({
     'outOfMemory?': "'yes' | 'likely' | 'no' | 'unknown'",
     'sandbox?': 'object',
+    'heldBack?': 'object[]',
     'spill?': 'Spilled',
     'limits?': 'object',
   }),

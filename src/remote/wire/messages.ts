@@ -231,5 +231,6 @@ export const MESSAGES: readonly MessageRow[] = [
 export const NOT_STATIC: Readonly<Record<string, string>> = {
   'Ran.sandbox': 'it makes no sandbox',
   'Checked.sandbox': 'it makes no sandbox',
+  'Checked.heldBack': 'it makes no sandbox',
   'Thrown.cause': 'its errors have none',
 };

@@ -1,0 +1,21 @@
+import type { EngineOutcome } from '../../engine/message.js';
+import type { RunResult } from '../../engine/outcome.js';
+import { heldFacts } from '../../sandbox/held/elsewhere.js';
+
+/** Returns the facts of a result that only the machine of its command can tell, for another one. */
+export function toldElsewhere({
+  outOfMemory,
+  sandbox,
+  spill,
+  limits,
+  heldBack,
+}: RunResult): NonNullable<EngineOutcome['checked']> {
+  const held = heldFacts(heldBack);
+  return {
+    ...(sandbox !== undefined && { sandbox }),
+    ...(held !== undefined && { heldBack: held }),
+    ...(outOfMemory !== undefined && { outOfMemory }),
+    ...(spill !== undefined && { spill }),
+    ...(limits !== undefined && { limits }),
+  };
+}
