@@ -122,6 +122,7 @@ export type {
   IncompleteCheckout,
   RecordedLeftover,
   SandboxLine,
+  SandboxPort,
   SandboxReport,
 } from './engine/sandbox-report.js';
 export type { TimeoutReason } from './engine/timeout-reason.js';
@@ -167,6 +168,7 @@ export type {
   SandboxOption,
   SandboxPolicy,
 } from './sandbox/policy.js';
+export type { PublishedPort, ReachedPort, SandboxPorts } from './sandbox/ports/ports.js';
 export type { SandboxSecret } from './sandbox/secrets/secret.js';
 export type { PipelineCode, PipelineUse, ToolAbility } from './shell/reading.js';
 export { InputError } from './support/errors.js';

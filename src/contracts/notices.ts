@@ -154,8 +154,20 @@ const LIMIT_REACHED: Readonly<Record<ReachedLimit, string>> = {
 function networkNotice({ background, sandbox }: Receipt): string | undefined {
   const ports = background.flatMap((process) => process.ports ?? []);
   if (ports.length === 0) return undefined;
+  const published = publishedNotice(ports);
+  if (published !== undefined) return published;
   if (sandbox !== undefined && hasOwnLoopback(sandbox)) return OWN_LOOPBACK;
   return ports.some(({ otherNetwork }) => otherNetwork) ? OTHER_NETWORK : undefined;
+}
+
+/** Says by which addresses servers in a sandbox are reached from outside; undefined: by none. */
+function publishedNotice(ports: readonly ListeningPort[]): string | undefined {
+  const ways = ports.flatMap(({ port, url }) => (url === undefined ? [] : `${port}: ${url}`));
+  const [first, ...others] = [...new Set(ways)];
+  if (first === undefined) return undefined;
+  const shown = [first, ...others.slice(0, SHOWN_PORTS - 1)].join(', ');
+  const more = others.length < SHOWN_PORTS ? '' : ', …';
+  return `From outside the sandbox its ports are reached so: ${shown}${more}.`;
 }
 
 /** The notice when a process listens in another network namespace, which is no sandbox of the command's. */

@@ -11,7 +11,7 @@ import type {
   RunResult,
   SeparateResult,
 } from './outcome.js';
-import { type Denial, type EngineReport, NOTHING_HELD } from './sandbox-report.js';
+import { type Denial, type EngineReport, NOTHING_HELD, toSandboxPort } from './sandbox-report.js';
 import { errorCode } from './system-error.js';
 import { toTimeoutReason } from './timeout-reason.js';
 
@@ -58,7 +58,8 @@ function withoutFigures({ cpu: _, peakMemory: __, ...known }: RunResult): RunRes
  * Parses the engine's report on a sandbox.
  *
  * @param lines `write=namespace tmp=none`, and denials: `socket=40`, a family, or `connect=/a%20b`, a
- * socket by its path, or an address; `held=` and the id of a change that was held back; `renewed=yes`.
+ * socket by its path, or an address; `held=` and the id of a change that was held back; `port=3000,3001,7,node`,
+ * a published port; `renewed=yes`.
  */
 export function toReport(lines: string): EngineReport {
   const all = [...new Set(lines.split(' '))].map((line): [string, string] => {
@@ -67,8 +68,13 @@ export function toReport(lines: string): EngineReport {
   });
   const denials = all.flatMap(([name, value]) => toDenial(name, value) ?? []);
   const heldIds = all.flatMap(([name, value]) => (name === 'held' ? value : []));
+  const ports = all.flatMap(([name, value]) =>
+    name === 'port' ? (toSandboxPort(value) ?? []) : [],
+  );
+  const isRule = (name: string, value: string) =>
+    name !== 'held' && name !== 'port' && !toDenial(name, value);
   const { renewed, ...enforced } = Object.fromEntries(
-    all.filter(([name, value]) => name !== 'held' && !toDenial(name, value)),
+    all.filter(([name, value]) => isRule(name, value)),
   );
   // Older keepers, of detached commands, and those without a gate do not tell it.
   const settings = enforced.write === 'namespace' ? 'mount' : 'none';
@@ -77,6 +83,7 @@ export function toReport(lines: string): EngineReport {
     writable: [],
     denials,
     ...(heldIds.length > 0 && { heldIds }),
+    ...(ports.length > 0 && { ports }),
     ...(renewed !== undefined && { renewed: true }),
   };
 }

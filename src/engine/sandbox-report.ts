@@ -50,6 +50,10 @@ export interface SandboxReport {
   /** The changes that were held back, and are not in effect; absent: none. */
   readonly held?: readonly HeldChange[];
   /**
+   * The ports on which its processes listen now, of those that the policy publishes; absent: there are none.
+   */
+  readonly ports?: readonly SandboxPort[];
+  /**
    * Present when this is another sandbox than that of the earlier commands with this policy in this
    * workspace: the contents of its `/tmp` are gone, and processes in the other sandbox cannot be reached.
    * Reported to one command only.
@@ -170,4 +174,43 @@ export interface Denial {
    * for all commands that ran in the sandbox meanwhile.
    */
   readonly source: 'kernel' | 'output' | 'proxy';
+}
+
+/**
+ * A port on which a command listens in its sandbox, whose policy publishes it: by `url` it is reached from
+ * the machine that the sandbox is on.
+ */
+export type SandboxPort =
+  | {
+      /** The port inside. */
+      readonly inside: number;
+      /**
+       * The way to it from outside: `http://127.0.0.1:3000`, whatever is spoken there. The port is that inside, or
+       * the next free one.
+       */
+      readonly url: string;
+      /** The process that listens, as it was when it began: `pid 4711 node`. */
+      readonly by: string;
+    }
+  | {
+      /** The port inside. */
+      readonly inside: number;
+      readonly url?: undefined;
+      /** The process that listens. */
+      readonly by: string;
+      /**
+       * Why it is not published: `dangerous`, whoever connects could run programs (`dangerous: true` allows it);
+       * `full`, 64 ports are published; `failed`, the host had no port or no descriptors left.
+       */
+      readonly refused: 'dangerous' | 'full' | 'failed';
+    };
+
+/** Reads a port as the keeper tells of it: `INSIDE,HOST,PID,NAME`, with a reason in place of `HOST` if there is none. */
+export function toSandboxPort(told: string): SandboxPort | undefined {
+  const [inside, host = '', pid, ...name] = told.split(',');
+  const port = { inside: Number(inside), by: `pid ${pid} ${name.join(',')}` };
+  if (host === 'dangerous' || host === 'full' || host === 'failed') {
+    return { ...port, refused: host };
+  }
+  return /^\d+$/.test(host) ? { ...port, url: `http://127.0.0.1:${host}` } : undefined;
 }

@@ -81,7 +81,8 @@ function textOf(news: TaskNews): string {
   }
 }
 
-function reachOf({ otherNetwork }: TaskNews & { readonly kind: 'listening' }): string {
+function reachOf({ otherNetwork, url }: TaskNews & { readonly kind: 'listening' }): string {
+  if (url !== undefined) return ` in its sandbox: from outside it is ${url}`;
   return otherNetwork ? ' in a network of its own, reached only from inside' : '';
 }
 

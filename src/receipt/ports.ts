@@ -2,6 +2,7 @@ import { open, readdir, readlink } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import { inBatches } from '../support/batches.js';
 import { hasCode } from '../support/errors.js';
+import { type PublishedUrls, publishedIn } from './published.js';
 
 /** A TCP port on which a process accepts connections. */
 export interface ListeningPort {
@@ -11,9 +12,11 @@ export interface ListeningPort {
   readonly address: string;
   /**
    * Whether it is in another network namespace than this process, that of a sandbox or a container: it is not
-   * reached from here. Absent: it is in the same one, or that could not be seen.
+   * reached from here but by `url`. Absent: it is in the same one, or that could not be seen.
    */
   readonly otherNetwork?: true;
+  /** The way to it from here, where its sandbox publishes it: `http://127.0.0.1:3000`. Absent: there is none. */
+  readonly url?: string;
 }
 
 /** The listening ports of one process; undefined when the process could not be examined. */
@@ -29,6 +32,7 @@ const MOST_TABLE_BYTES = 256 * 1024;
  */
 export async function listeningPorts(pids: readonly number[]): Promise<readonly ProcessPorts[]> {
   const tables = new Map<string, Promise<ListeningTable>>();
+  const published = new Map<string, Promise<PublishedUrls>>();
   const ownNetwork = await readlink('/proc/self/ns/net').catch(() => undefined);
   return inBatches(pids, async (pid) => {
     try {
@@ -41,11 +45,19 @@ export async function listeningPorts(pids: readonly number[]): Promise<readonly 
       const listening = await table;
       const ports = sockets.flatMap((inode) => listening.get(inode) ?? []);
       const isOther = ownNetwork !== undefined && network !== ownNetwork;
-      return isOther ? ports.map((port) => ({ ...port, otherNetwork: true })) : ports;
+      if (!isOther || ports.length === 0) return ports;
+      const urls = published.get(network) ?? publishedIn(network);
+      published.set(network, urls);
+      const ways = await urls;
+      return ports.map((port) => asSeenOutside(port, ways.get(port.port)));
     } catch (error) {
       return hasCode(error, 'ENOENT') || hasCode(error, 'ESRCH') ? [] : undefined;
     }
   });
+}
+
+function asSeenOutside(port: ListeningPort, url: string | undefined): ListeningPort {
+  return { ...port, otherNetwork: true, ...(url !== undefined && { url }) };
 }
 
 /** Returns the inodes of the sockets that a process has open. */

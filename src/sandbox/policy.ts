@@ -1,6 +1,7 @@
 import { needsNativeEngine } from '../engine/choice.js';
 import { isMissing, type OptionNames, readOptions } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
+import { checkPorts, type SandboxPorts } from './ports/ports.js';
 import { checkSecrets, type SandboxSecret } from './secrets/secret.js';
 
 /** The name of a sandbox; `danger-full-access` means no sandbox. */
@@ -58,6 +59,11 @@ export interface SandboxPolicy {
   readonly network?: 'none' | 'full' | SandboxDomains | undefined;
   /** Paths of other processes' Unix sockets that commands may connect to. Default: none. */
   readonly allowUnixSockets?: readonly string[] | undefined;
+  /**
+   * TCP ports of the host's loopback that commands reach, and ports of theirs that are reached from there.
+   * Not with `network: 'full'`, whose ports are the host's. Default: none.
+   */
+  readonly ports?: SandboxPorts | undefined;
   /** Whether commands see, and can signal, only the processes in the sandbox. Default: 'own'. */
   readonly processes?: 'own' | 'host' | undefined;
   /**
@@ -82,6 +88,7 @@ const POLICY_NAMES: OptionNames<SandboxPolicy> = {
   filesystem: true,
   network: true,
   allowUnixSockets: true,
+  ports: true,
   processes: true,
   secrets: true,
   require: true,
@@ -94,6 +101,8 @@ const FILESYSTEM_NAMES: OptionNames<SandboxFilesystem> = {
   tmp: true,
 };
 const DOMAIN_NAMES: OptionNames<SandboxDomains> = { allowedDomains: true, deniedDomains: true };
+/** The port of the proxy on the sandbox's own loopback. */
+export const PROXY_PORT = 3128;
 // Constant objects, since policies are compared by identity.
 const READ_ONLY: SandboxPolicy = { mode: 'read-only' };
 const WORKSPACE_WRITE: SandboxPolicy = { mode: 'workspace-write' };
@@ -143,6 +152,7 @@ export function readSandbox(given: unknown): SandboxPolicy | undefined {
       throw new InputError(`sandbox.network: expected ${instead}, got '${policy.network}'`);
     }
   }
+  if (policy.ports !== undefined) checkPortsOf(policy, policy.ports);
   checkPaths('workspace', policy.workspace === undefined ? undefined : [policy.workspace]);
   checkPaths('allowUnixSockets', policy.allowUnixSockets);
   if (policy.filesystem === undefined) return withFields(policy);
@@ -181,6 +191,26 @@ function withFields(policy: SandboxPolicy): SandboxPolicy {
   };
   opened.set(policy, made);
   return made;
+}
+
+/** @throws {InputError} The ports are not valid, or can't be had with the rest of the policy. */
+function checkPortsOf(
+  { mode, network, require, secrets }: SandboxPolicy,
+  ports: SandboxPorts,
+): void {
+  const isOpen = mode === 'danger-full-access' && network === undefined && secrets === undefined;
+  if (network === 'full' || isOpen) {
+    throw new InputError(
+      "sandbox.ports: expected nothing with network 'full', where all ports are the host's",
+    );
+  }
+  if (require === 'landlock') {
+    throw new InputError(
+      "sandbox.ports: expected nothing with require 'landlock', which leaves no loopback",
+    );
+  }
+  const hasProxy = typeof network === 'object' || secrets !== undefined;
+  checkPorts(ports, hasProxy ? PROXY_PORT : undefined);
 }
 
 const DOMAIN = /^(?:\*\.)?[a-z\d](?:[\w.-]*[a-z\d])?$|^[\d.]+$|^[\da-f:]+$/i;

@@ -15,7 +15,8 @@ import { follow } from './pins/follow.js';
 import { type GrantedRights, grant, type RequestedRights } from './pins/granted.js';
 import { identityOf } from './pins/identity.js';
 import { pipesOf } from './pipes.js';
-import type { SandboxPolicy } from './policy.js';
+import { PROXY_PORT, type SandboxPolicy } from './policy.js';
+import { portEntries } from './ports/ports.js';
 import { type KeptSecrets, keptSecrets } from './secrets/kept.js';
 import { rootFiles } from './secrets/root-files.js';
 import { serveSandboxes } from './served.js';
@@ -23,8 +24,6 @@ import { serveSandboxes } from './served.js';
 /** The time for which a resolved policy is taken to be current: calls come in bursts. */
 const FRESH_MS = 250;
 const MOST_KEPT = 32;
-/** A port on the sandbox's own loopback. */
-const PROXY_PORT = 3128;
 const PRIVATE = ['/tmp', '/var/tmp', '/run', '/dev/shm'];
 
 /** A sandbox, and the secrets that its commands do not get. */
@@ -224,6 +223,7 @@ function planned(
     sandbox.network ? 'network\0full\0' : '',
     policy.processes === 'host' ? 'processes\0host\0' : '',
     ...(sandbox.proxyPort === undefined ? [] : proxyEntries(policy)),
+    ...portEntries(policy.ports),
     sandbox.ownTmp ? '' : 'tmp\0shared\0',
     pinned('write', [...writable.filter((path) => !isGits(path)), ...pipes]),
     pinned('git', existing(git.directories)),

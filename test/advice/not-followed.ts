@@ -33,6 +33,7 @@ export const NOT_FOLLOWED: readonly NotFollowed[] = [
     /^…: do without it, or ask the user\.$/,
     /Type one only if the user has given it to you for this; else ask the user\.$/,
     /^End it, and give its command what it asks for as arguments, or by a pipe/,
+    /^whoever connects to such a port could run programs\. Use another port, or ask the user\.$/,
     /^Leave it as it is, or ask the user to change it\.$/,
     /^Git could not replace it: commit nothing until the user has replaced it\.$/,
     /^Commands use a secret for that host, .* use a program that reads SSL_CERT_FILE or the like\.$/,

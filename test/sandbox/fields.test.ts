@@ -23,6 +23,7 @@ const FIELDS: {
   mode: () => besides({ mode: 'read-only' }),
   workspace: (folder) => besides({ workspace: `${folder}/other` }),
   network: () => besides({ network: 'full' }),
+  ports: () => besides({ ports: { publish: 'auto' } }),
   allowUnixSockets: (folder) => besides({ allowUnixSockets: [`${folder}/file`] }),
   processes: () => besides({ processes: 'host' }),
   secrets: () => besides({ secrets: { TOKEN: { value: 'a'.repeat(40), domains: ['a.test'] } } }),

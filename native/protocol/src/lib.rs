@@ -10,6 +10,7 @@ mod fields;
 mod lifeline;
 mod member;
 mod memory;
+mod ports;
 mod request;
 mod socket;
 pub mod task;
@@ -19,6 +20,7 @@ pub use detached::{Detached, decode_report, encode_report};
 pub use lifeline::{Call, News};
 pub use member::Member;
 pub use memory::{memory_file, memory_program};
+pub use ports::PortNews;
 pub use request::{Descriptors, Request};
 pub use socket::{Received, pair, receive, receive_now, send, stream_pair, take};
 

@@ -1,5 +1,5 @@
 import type { FirstRun } from '../../engine/outcome.js';
-import type { Denial, SandboxReport } from '../../engine/sandbox-report.js';
+import type { Denial, SandboxPort, SandboxReport } from '../../engine/sandbox-report.js';
 import { heldNotice } from '../../receipt/held-notice.js';
 import { visibleText } from '../../support/text.js';
 
@@ -10,7 +10,7 @@ const SHOWN_DENIALS = 5;
  * in one line each. Empty: there is nothing to tell.
  */
 export function sandboxNotices(report: SandboxReport): readonly string[] {
-  const { denials, unseen, renewed } = report;
+  const { denials, unseen, renewed, ports = [] } = report;
   const held = heldNotice(report);
   const shown = denials.slice(0, SHOWN_DENIALS).map((denial) => describe(denial, report));
   const more = denials.length - shown.length;
@@ -19,6 +19,7 @@ export function sandboxNotices(report: SandboxReport): readonly string[] {
     ...(held === undefined ? [] : [held]),
     ...shown,
     ...(more > 0 ? [`The sandbox has denied ${more} more.`] : []),
+    ...ports.flatMap((port) => refusedPortNotice(port) ?? []),
     ...(unseen ?? []).map((why) => `Not all denials of the sandbox are known: ${why}.`),
   ];
 }
@@ -31,6 +32,20 @@ function renewedNotice({ enforced }: SandboxReport): string[] {
   ];
   return lost.length === 0 ? [] : [`The sandbox was made anew: ${lost.join(', and ')}.`];
 }
+
+/** Says that a port is not published, and what can be done; undefined: it is. */
+function refusedPortNotice(port: SandboxPort): string | undefined {
+  if (port.url !== undefined) return undefined;
+  const { inside, refused } = port;
+  return `Port ${inside} is not reached from outside the sandbox: ${WHY_REFUSED[refused]}`;
+}
+
+const WHY_REFUSED: Readonly<Record<'dangerous' | 'full' | 'failed', string>> = {
+  dangerous:
+    'whoever connects to such a port could run programs. Use another port, or ask the user.',
+  full: '64 of its ports are. End servers that are not needed.',
+  failed: 'the machine had no port, or no descriptors, left for it.',
+};
 
 /** Says that a command was run again with more rights, and what its first run has left. */
 export function firstRunNotice({ denials, background }: FirstRun): string {

@@ -1,4 +1,5 @@
 import type { SandboxPolicy } from '../../sandbox/policy.js';
+import { reachedPorts } from '../../sandbox/ports/ports.js';
 
 const SHOWN = 4;
 
@@ -35,11 +36,18 @@ function describeFiles({
 }
 
 /** What is reached; undefined: everything. */
-function describeNetwork({ network = 'none', secrets = {} }: SandboxPolicy): string | undefined {
+function describeNetwork({
+  network = 'none',
+  secrets = {},
+  ports = {},
+}: SandboxPolicy): string | undefined {
   if (network === 'full') return undefined;
   const allowed = network === 'none' ? [] : network.allowedDomains;
   const hosts = [...allowed, ...Object.values(secrets).flatMap(({ domains }) => domains)];
-  return hosts.length === 0 ? 'have no network' : `reach only ${shown([...new Set(hosts)])}`;
+  const reached = reachedPorts(ports).map(({ inside }) => `localhost:${inside}`);
+  const all = [...new Set([...hosts, ...reached])];
+  const rule = all.length === 0 ? 'have no network' : `reach only ${shown(all)}`;
+  return ports.publish === 'auto' ? `${rule}, while the user reaches the ports they open` : rule;
 }
 
 function shown(names: readonly string[]): string {

@@ -101,8 +101,9 @@ export function awaitedText(awaited: Awaited, until: Until): string | undefined 
   }
 }
 
-function listeningText({ port, address, otherNetwork }: ListeningPort): string {
+function listeningText({ port, address, otherNetwork, url }: ListeningPort): string {
   const where = `It listens on port ${port} (${address})`;
+  if (url !== undefined) return `${where} in its sandbox: from outside it is ${url}.`;
   if (!otherNetwork) return `${where}.`;
   return `${where} in a network of its own, that of its sandbox or container: it is reached only from inside.`;
 }

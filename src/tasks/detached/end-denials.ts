@@ -30,7 +30,10 @@ export async function endDenials(
   end: KeptEnd,
   until: number,
 ): Promise<SandboxReport> {
-  const report = await withHeldRows(toReport(end.sandbox));
+  const { ports, ...told } = await withHeldRows(toReport(end.sandbox));
+  // What has ended does not listen, whatever was told before.
+  const mayListen = ports !== undefined && until === Number.POSITIVE_INFINITY;
+  const report = mayListen ? { ...told, ports } : told;
   const unseen: string[] = [];
   if (end.moreDenied > 0) unseen.push(`there was no room for ${end.moreDenied} more denials`);
   if (end.unheard) unseen.push('some denials of the kernel may not have been heard');

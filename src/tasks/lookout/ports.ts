@@ -27,6 +27,6 @@ export class PortWatch {
   }
 }
 
-function keyOf({ address, port, otherNetwork }: ListeningPort): string {
-  return `${address} ${port} ${otherNetwork ?? ''}`;
+function keyOf({ address, port, otherNetwork, url }: ListeningPort): string {
+  return `${address} ${port} ${otherNetwork ?? ''} ${url ?? ''}`;
 }

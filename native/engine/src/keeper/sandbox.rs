@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use forkline_protocol::PortNews;
 use parking_lot::Mutex;
 
 use crate::command::errors::{LaunchError, Step};
@@ -28,6 +29,8 @@ pub struct Sandbox {
     hidden: Vec<(PathBuf, Option<(u64, u64)>)>,
     /// Denied accesses, each with the process id of the cradle whose command made it.
     denied: Mutex<Vec<(i32, String)>>,
+    /// The published ports, each with the process id of the cradle whose command listens.
+    ports: Mutex<Vec<(i32, String)>>,
 }
 
 /// The most denied accesses that are kept.
@@ -46,6 +49,7 @@ impl Sandbox {
             stood,
             refused: OnceLock::new(),
             denied: Mutex::default(),
+            ports: Mutex::default(),
         }
     }
 
@@ -76,8 +80,11 @@ impl Sandbox {
         self.plan.split(|byte| *byte == 0).step_by(2).any(|word| word == b"proxy")
     }
 
-    /// Notes that the command of this cradle was denied an access.
+    /// Notes that the command of this cradle was denied an access, or that a port of it was opened or closed.
     pub fn add_denied(&self, cradle: i32, what: String) {
+        if let Some(news) = PortNews::of(&what) {
+            return self.note_port(cradle, news);
+        }
         let mut denied = self.denied.lock();
         let (one, count) = ((cradle, what), denied.len());
         if count < MOST_DENIED && !denied.contains(&one) {
@@ -85,14 +92,32 @@ impl Sandbox {
         }
     }
 
+    fn note_port(&self, cradle: i32, news: PortNews) {
+        let mut ports = self.ports.lock();
+        let (PortNews::Open(word) | PortNews::Closed(word)) = news;
+        ports.retain(|(number, known)| *number != cradle || known != word);
+        if matches!(news, PortNews::Open(_)) && ports.len() < MOST_DENIED {
+            ports.push((cradle, word.to_owned()));
+        }
+    }
+
+    /// Notes that no process of the command of this cradle is left, so that none listens.
+    pub fn forget_ports(&self, cradle: i32) {
+        self.ports.lock().retain(|(number, _)| *number != cradle);
+    }
+
     /// Returns each rule and the means that enforce it, the accesses that the command of this cradle was
-    /// denied since the last call, and, once, `renewed=yes` if the sandbox replaces another. None: it is not
+    /// denied since the last call, the ports of it that are published, and, once, `renewed=yes` if the sandbox replaces another. None: it is not
     /// known to be set up.
     pub fn take_report(&self, cradle: i32) -> Option<String> {
         let mut report = self.enforced.get()?.clone();
         for what in self.take_denied(cradle) {
             report.push(' ');
             report.push_str(&what);
+        }
+        for (_, port) in self.ports.lock().iter().filter(|(number, _)| *number == cradle) {
+            report.push(' ');
+            report.push_str(port);
         }
         if self.is_renewed.swap(false, Ordering::SeqCst) {
             report.push_str(" renewed=yes");

@@ -37,6 +37,7 @@ impl Reactor {
                     self.read_keeper(leftover.keeper.id);
                     leftover.keeper.sandbox.iter().for_each(|sandbox| {
                         sandbox.take_denied(leftover.cradle_pid);
+                        sandbox.forget_ports(leftover.cradle_pid);
                     });
                     self.free(&leftover.keeper, leftover.cradle);
                 }

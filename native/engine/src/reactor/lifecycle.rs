@@ -209,6 +209,9 @@ impl Reactor {
         }
         // Only leftover processes need a label.
         let label = if command.cradle.is_some() { command.label() } else { String::new() };
+        if command.cradle.is_none() {
+            command.keeper.sandbox.iter().for_each(|of| of.forget_ports(command.cradle_pid));
+        }
         let captures = command.outputs.iter();
         let captures = captures.filter_map(|output| output.tap.lock().capture.take());
         let outcome = Outcome {

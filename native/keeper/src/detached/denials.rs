@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
 
-use forkline_protocol::take;
+use forkline_protocol::{PortNews, take};
 
 use crate::signals;
 
@@ -93,6 +93,9 @@ impl Denials {
     }
 
     fn note(&mut self, what: &str) {
+        if let Some(PortNews::Closed(word)) = PortNews::of(what) {
+            return self.known.retain(|known| known != word);
+        }
         if self.known.iter().any(|known| known == what) {
             return;
         }
@@ -120,6 +123,9 @@ mod tests {
         let (ours, theirs) = pair().unwrap();
         let mut denials = Denials::new("write=namespace".into(), Some(ours), None);
         let told = ["socket=40".to_owned(), "connect=/a".into(), format!("connect={:x>3000}", "")];
+        for what in ["port=1,2,3,a", "closed-port=1,2,3,a", "closed-port=1,2,3,b"] {
+            send(theirs.as_fd(), [what.as_bytes(), b""], &[]).unwrap();
+        }
         for what in told.iter().chain(&told) {
             send(theirs.as_fd(), [what.as_bytes(), b""], &[]).unwrap();
         }

@@ -6,6 +6,7 @@ pub struct Numbers {
     pub socket: u32,
     pub pair: u32,
     pub connect: u32,
+    pub listen: u32,
     /// The call that makes sockets of any kind (`socketcall`).
     pub multiplexer: Option<u32>,
     /// The calls of keyrings, which belong to the user in every namespace.
@@ -93,6 +94,7 @@ pub const NATIVE: Numbers = Numbers {
     socket: libc::SYS_socket as u32,
     pair: libc::SYS_socketpair as u32,
     connect: libc::SYS_connect as u32,
+    listen: libc::SYS_listen as u32,
     multiplexer: None,
     keys: [libc::SYS_add_key as u32, libc::SYS_request_key as u32, libc::SYS_keyctl as u32],
     naming: NAMING,
@@ -104,6 +106,7 @@ pub const FOREIGN: Numbers = Numbers {
     socket: 359,
     pair: 360,
     connect: 362,
+    listen: 363,
     multiplexer: Some(102),
     keys: [286, 287, 288],
     naming: &[],
@@ -114,6 +117,7 @@ pub const FOREIGN: Numbers = Numbers {
     socket: 281,
     pair: 288,
     connect: 283,
+    listen: 284,
     multiplexer: None,
     keys: [309, 310, 311],
     naming: &[],
@@ -126,6 +130,8 @@ pub enum Asked {
     Socket,
     /// Connects a socket.
     Connect,
+    /// Listens on a socket.
+    Listen,
     /// Makes, changes or removes something by its name.
     Name(Naming),
 }
@@ -137,6 +143,7 @@ impl Asked {
         let is = |(known, _): &&(u32, Naming)| *known == number as u32;
         match numbers {
             Some(numbers) if numbers.connect == number as u32 => Asked::Connect,
+            Some(numbers) if numbers.listen == number as u32 => Asked::Listen,
             Some(numbers) => numbers
                 .naming
                 .iter()
@@ -156,6 +163,7 @@ mod tests {
         for numbers in [NATIVE, FOREIGN] {
             let of = |number: u32| Asked::of(numbers.architecture, number as i32);
             assert_eq!((of(numbers.connect), of(numbers.socket)), (Asked::Connect, Asked::Socket));
+            assert_eq!(of(numbers.listen), Asked::Listen);
             for (number, naming) in numbers.naming {
                 assert_eq!(of(*number), Asked::Name(*naming));
             }

@@ -1,10 +1,12 @@
 //! A sandbox: a keeper, its cradles and all that they launch, in namespaces, under Landlock and a filter
 //! of system calls. It is made once; commands start in it as they do anywhere else.
 //!
-//! Up to five processes: one outside, which only waits; the keeper, which is the first of the PID
+//! Up to six processes: one outside, which only waits; the keeper, which is the first of the PID
 //! namespace, so that no process outlives it; the warden beside the sandbox, which connects sockets and
-//! writes to git's directories; one that refreshes overlays; and one that covers names.
+//! writes to git's directories; one that refreshes overlays; one that
+//! covers names; and one that relays ports.
 
+mod beside;
 mod calls;
 pub mod denied;
 mod filter;
@@ -16,6 +18,7 @@ mod network;
 mod notices;
 mod place;
 mod plan;
+mod ports;
 mod privileges;
 mod probe;
 mod report;
@@ -26,7 +29,7 @@ mod watchers;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use forkline_protocol::{News, pair, send};
@@ -35,29 +38,14 @@ use crate::host;
 use crate::keeper;
 use crate::outside;
 use crate::signals;
+use beside::Beside;
 use denied::Denied;
 use filter::Rules;
 use kept::SandboxHandle;
-use landlock::Ruleset;
 use namespaces::{Inside, Outside, Side};
-use plan::{Access, OWN, Plan, Require};
+use plan::{Access, Plan, Require};
 use report::{Enforced, Mechanism, Protection, SetupError};
 use warden::GuardedSandbox;
-use watchers::cover;
-use watchers::refresher::{self, Refresher};
-
-/// Directories and devices of the host that any user may write to.
-const SHARED: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
-const DEVICES: [&str; 8] = [
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/tty",
-    "/dev/ptmx",
-    "/dev/pts",
-];
 
 /// What is found out before anything changes.
 struct Before {
@@ -94,7 +82,7 @@ pub fn keep(order: File) -> ExitCode {
     match namespaces::split(&plan) {
         Ok(Side::Outside(outside)) => beside(&plan, before, &outside),
         Ok(Side::Inside(inside)) => in_namespaces(&plan, before, inside),
-        Err(_) if plan.require == Require::BestEffort => landlocked(&plan, before),
+        Err(_) if plan.may_be_landlocked() => landlocked(&plan, before),
         Err(error) => {
             let action = match error.kind() {
                 io::ErrorKind::NotFound => "mapping users in a user namespace, by '/proc'",
@@ -120,22 +108,27 @@ fn beside(plan: &Plan, before: Before, outside: &Outside) -> ExitCode {
         rights: before.rights,
         lifeline: before.lifeline.as_fd(),
     };
-    let mut refresher = refresher::start(&guarded);
-    let mut beside: Vec<i32> = refresher.iter().map(|refresher| refresher.pid).collect();
-    // Processes must enter now: the process inside can't be entered later.
+    let mut all = Beside::start(&guarded);
+    let mut unrelayed = None;
     let is_made = outside.wait_until_made(|given| {
-        refresher.iter_mut().for_each(Refresher::wait);
-        beside.extend(cover::start(&guarded).ok().flatten());
-        beside.extend(warden::start(&guarded, given).ok());
+        if let Err(error) = all.guard(&guarded, given) {
+            unrelayed = Some(error);
+            outside.end();
+        }
     });
-    if !is_made && plan.require == Require::BestEffort {
-        beside.into_iter().for_each(warden::end);
+    if let Some(error) = unrelayed {
+        all.end(plan);
+        let refused = SetupError::of(Protection::Network, "relaying its ports");
+        return refuse(&before, &refused(error));
+    }
+    if !is_made && plan.may_be_landlocked() {
+        all.end(plan);
         return landlocked(plan, before);
     }
     // The lifeline is the other process's now; its end must show to the host.
     drop(before);
     let status = outside.wait();
-    beside.into_iter().for_each(warden::end);
+    all.end(plan);
     ExitCode::from(status as u8)
 }
 
@@ -150,7 +143,7 @@ fn in_namespaces(plan: &Plan, before: Before, mut inside: Inside) -> ExitCode {
             go_on(before, built)
         }
         // The process outside makes a sandbox without namespaces instead.
-        Err(_) if plan.require == Require::BestEffort => ExitCode::FAILURE,
+        Err(_) if plan.may_be_landlocked() => ExitCode::FAILURE,
         Err(refusal) => refuse(&before, &refusal),
     }
 }
@@ -261,7 +254,7 @@ fn confine(
     rights: u64,
     has_namespaces: bool,
 ) -> Result<(bool, Option<OwnedFd>), SetupError> {
-    let ruleset = ruleset(plan, has_namespaces)?;
+    let ruleset = landlock::ruleset(plan, has_namespaces)?;
     let has_scopes = ruleset.has_scopes();
     privileges::leave_keyring();
     privileges::drop_to_kept(rights)
@@ -269,31 +262,10 @@ fn confine(
     ruleset.enter().map_err(SetupError::of(Protection::Write, "entering Landlock's rules"))?;
     // In a network of its own, all processes may use the loopback.
     let gated = has_namespaces && plan.paths(Access::Git).next().is_some();
-    let rules = Rules { network: plan.network || has_namespaces, judged: has_namespaces, gated };
+    let network = plan.network || has_namespaces;
+    let listened = has_namespaces && plan.ports.publishes();
+    let rules = Rules { network, judged: has_namespaces, listened, gated };
     let listener = filter::enter(rules)
         .map_err(SetupError::of(Protection::SocketFamilies, "filtering system calls"))?;
     Ok((has_scopes, listener))
-}
-
-fn ruleset(plan: &Plan, has_namespaces: bool) -> Result<Ruleset, SetupError> {
-    let mut ruleset = Ruleset::new()
-        .map_err(SetupError::of(Protection::Write, "making rules of Landlock (Linux 5.13)"))?;
-    if !ruleset.is_complete() && !has_namespaces {
-        let error = io::Error::from_raw_os_error(libc::EOPNOTSUPP);
-        return Err(SetupError::of(Protection::Write, "Landlock of Linux 6.2 or newer")(error));
-    }
-    let allowing = |path: &Path| format!("allowing '{}'", path.display());
-    // Without namespaces, these are the host's directories.
-    let own: &[&str] = if has_namespaces { &OWN } else { &SHARED };
-    let own = own.iter().map(Path::new).filter(|path| path.is_dir());
-    // Without a warden, commands write to git's directories themselves.
-    let git = plan.paths(Access::Git).filter(|_| !has_namespaces);
-    for path in plan.paths(Access::Write).chain(git).chain(own) {
-        ruleset.allow(path).map_err(SetupError::of(Protection::Write, allowing(path)))?;
-    }
-    let files: &[&str] = if has_namespaces { &["/dev", "/proc"] } else { &DEVICES };
-    for path in files.iter().map(Path::new).filter(|path| path.exists()) {
-        ruleset.allow_files(path).map_err(SetupError::of(Protection::Write, allowing(path)))?;
-    }
-    Ok(ruleset)
 }

@@ -95,6 +95,12 @@ impl Outside {
         false
     }
 
+    /// Ends the process inside, and all in its PID namespace.
+    pub fn end(&self) {
+        // SAFETY: takes numbers; it is our child, which has not been waited for.
+        unsafe { libc::kill(self.pid, libc::SIGKILL) };
+    }
+
     /// Waits for the end of the process inside, and returns its exit code. If it is stopped, it is
     /// continued, since it looks after commands.
     pub fn wait(&self) -> i32 {

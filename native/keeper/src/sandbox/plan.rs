@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::sandbox::place;
+use crate::sandbox::ports::plan::PortPlan;
 
 /// Directories that are the sandbox's own, unless its plan shares the host's.
 pub const OWN: [&str; 4] = ["/tmp", "/var/tmp", "/run", "/dev/shm"];
@@ -20,6 +21,8 @@ pub struct Plan {
     pub network: bool,
     /// The port of the loopback interface on which the host's proxy is reached.
     pub proxy: Option<u16>,
+    /// The ports between the sandbox and the host.
+    pub ports: PortPlan,
     /// Whether commands can see and signal the host's processes.
     pub host_processes: bool,
     /// Whether `/tmp` and similar directories are the host's.
@@ -75,6 +78,11 @@ pub enum Access {
 }
 
 impl Plan {
+    /// Returns whether a sandbox without namespaces will do where none can be had. It relays no ports.
+    pub fn may_be_landlocked(&self) -> bool {
+        self.require == Require::BestEffort && self.ports.is_empty()
+    }
+
     /// Returns whether commands may write everywhere, except where another rule forbids it.
     pub fn opens_all(&self) -> bool {
         self.paths(Access::Write).any(|path| path == Path::new("/"))
@@ -104,6 +112,9 @@ impl Plan {
                 (b"git-program", path) => plan.git_program = Some(absolute(path)?),
                 (b"settings", b"read-only") => plan.settings_read_only = true,
                 (b"absent", path) => plan.hidden_names.push(absolute(path)?),
+                (b"reach" | b"publish" | b"ports" | b"ports-at", value) => {
+                    plan.ports.add(word, value)?
+                }
                 _ => plan.add(rule(word, value)?),
             }
         }

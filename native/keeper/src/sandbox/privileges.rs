@@ -71,6 +71,11 @@ pub fn keep_mounting() -> io::Result<()> {
 /// either.
 pub fn give_up_all() -> io::Result<()> {
     set_no_new_privs(true)?;
+    drop_all()
+}
+
+/// Drops all capabilities of the calling thread, and of those that it starts.
+pub fn drop_all() -> io::Result<()> {
     set(CapabilitySet::empty(), CapabilitySet::empty())
 }
 

@@ -15,6 +15,7 @@ use crate::sandbox::notices::{Listener, Notice};
 use crate::sandbox::plan::{Access, Plan};
 use crate::sandbox::warden::caller::{Caller, path_of};
 use crate::sandbox::warden::owners;
+use crate::sandbox::warden::ports::RelayedPorts;
 
 /// The most bytes of an address.
 const LONGEST: usize = 128;
@@ -54,6 +55,7 @@ impl ConnectPolicy {
         &self,
         listener: &Listener,
         notice: &Notice,
+        ports: Option<&RelayedPorts>,
         tell_denied: TellDenied,
     ) -> Result<(), i32> {
         let [socket, address, length, ..] = notice.arguments;
@@ -69,6 +71,9 @@ impl ConnectPolicy {
                 self.connect_by_name(&caller, &socket, name, tell_denied)
             }
             _ => {
+                if let Some(ports) = ports {
+                    ports.reach(&socket, internet(&address))?;
+                }
                 let result = caller.act(|| connect_to(&socket, &address));
                 if result == Err(libc::ENETUNREACH) && self.has_no_network {
                     tell_unreachable(&caller, &socket, &address, tell_denied);

@@ -11,6 +11,7 @@ mod held;
 mod lines;
 mod owners;
 mod person;
+mod ports;
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -27,11 +28,13 @@ use crate::sandbox::denied;
 use crate::sandbox::namespaces::WardenInput;
 use crate::sandbox::notices::{Listener, Notice};
 use crate::sandbox::plan::Plan;
+use crate::sandbox::ports::ask::{RelayLine, Tell};
 use crate::sandbox::privileges;
 use connecting::ConnectPolicy;
 use gate::Gate;
 use held::HeldStore;
 use lines::DenialSockets;
+use ports::RelayedPorts;
 
 /// The most threads that wait for the next caller; further ones end.
 const MOST_IDLE: usize = 4;
@@ -45,6 +48,8 @@ struct Warden {
     keeper: i32,
     reach: ConnectPolicy,
     gate: Gate,
+    /// None: no ports are relayed.
+    ports: Option<RelayedPorts>,
     lifeline: OwnedFd,
     /// The sockets to the keepers of commands.
     lines: DenialSockets,
@@ -84,8 +89,12 @@ impl GuardedSandbox<'_> {
 
 /// Starts the warden as a child of this process, with which it ends.
 ///
-/// `given`: what the sandbox has handed over.
-pub fn start(guarded: &GuardedSandbox, given: WardenInput) -> io::Result<i32> {
+/// `given`: what the sandbox has handed over. `line`: to the relay of ports, if there is one.
+pub fn start(
+    guarded: &GuardedSandbox,
+    given: WardenInput,
+    line: Option<RelayLine>,
+) -> io::Result<i32> {
     let lifeline = guarded.lifeline.try_clone_to_owned()?;
     // SAFETY: there is one thread, so the child has everything that its parent had.
     match unsafe { libc::fork() } {
@@ -95,7 +104,7 @@ pub fn start(guarded: &GuardedSandbox, given: WardenInput) -> io::Result<i32> {
             let store = guarded.plan.held.as_deref().and_then(|path| HeldStore::open(path).ok());
             // When the listener is closed, callers get an error.
             if join(guarded).is_ok() {
-                Arc::new(Warden::new(guarded, lifeline, given, store)).watch();
+                Arc::new(Warden::new(guarded, lifeline, given, store, line)).watch();
             }
             exit(1)
         }
@@ -134,11 +143,13 @@ impl Warden {
         lifeline: OwnedFd,
         given: WardenInput,
         store: Option<HeldStore>,
+        line: Option<RelayLine>,
     ) -> Warden {
         let plan = guarded.plan.resolved();
         Warden {
             listener: Listener::new(given.listener),
             gate: Gate::new(given.git, &plan, store),
+            ports: line.map(|line| RelayedPorts::new(&guarded.plan.ports, line)),
             keeper: guarded.keeper,
             reach: ConnectPolicy::of(&plan),
             lifeline,
@@ -151,6 +162,7 @@ impl Warden {
     /// Starts threads that serve callers, as many as are needed.
     fn watch(self: Arc<Self>) {
         if self.start_another() {
+            self.start_hearing_ports();
             self.lines.watch();
             loop {
                 thread::park();
@@ -194,14 +206,30 @@ impl Warden {
         false
     }
 
+    /// Starts a thread that passes on news about ports, if any are relayed.
+    fn start_hearing_ports(self: &Arc<Self>) {
+        if self.ports.is_none() {
+            return;
+        }
+        let warden = Arc::clone(self);
+        let hear = move || {
+            let Some(ports) = &warden.ports else { return };
+            ports.watch(|Tell { cradle, word }| warden.tell(cradle, word));
+        };
+        // Without it, ports are told to be open that no longer are.
+        let _ = thread::Builder::new().stack_size(128 * 1024).spawn(hear);
+    }
+
     fn answer(&self, notice: &Notice) {
         let [first, second, ..] = notice.arguments;
         match Asked::of(notice.architecture, notice.number) {
             Asked::Connect => {
                 let tell_denied = |pid, what| self.tell_denied(pid, what);
-                let result = self.reach.connect(&self.listener, notice, &tell_denied);
+                let result =
+                    self.reach.connect(&self.listener, notice, self.ports.as_ref(), &tell_denied);
                 self.listener.answer(notice, result);
             }
+            Asked::Listen => self.listen(notice),
             Asked::Name(naming) => {
                 let tell_held = |pid, what| self.tell_denied(pid, what);
                 self.gate.answer(&self.listener, notice, naming, &tell_held);
@@ -213,6 +241,18 @@ impl Warden {
                 self.tell_denied(notice.pid as i32, denied::family(first as u32));
                 self.listener.answer(notice, Err(libc::EAFNOSUPPORT));
             }
+        }
+    }
+
+    fn listen(&self, notice: &Notice) {
+        let Some(ports) = &self.ports else { return self.listener.go_on(notice) };
+        match ports.listen(&self.listener, notice, self.keeper) {
+            Ok(news) => {
+                news.into_iter().for_each(|Tell { cradle, word }| self.tell(cradle, word));
+                self.listener.answer(notice, Ok(()));
+            }
+            Err(Some(errno)) => self.listener.answer(notice, Err(errno)),
+            Err(None) => self.listener.go_on(notice),
         }
     }
 
@@ -230,6 +270,11 @@ impl Warden {
     /// Tells the host about a denial, or the keeper of a command that the host may leave behind.
     fn tell_denied(&self, pid: i32, what: String) {
         let Some(cradle) = outside::child_above(pid, self.keeper) else { return };
+        self.tell(cradle, what);
+    }
+
+    /// Tells the host, or the keeper of this cradle's command.
+    fn tell(&self, cradle: i32, what: String) {
         if !self.lines.send_denial(cradle, &what) {
             let news = News::Denied(cradle, what);
             let _ = send(self.lifeline.as_fd(), [&news.encode(), b""], &[]);

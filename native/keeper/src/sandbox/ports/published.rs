@@ -1,0 +1,200 @@
+//! The ports that are published now, and the ports of the host that they have.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::sandbox::ports::ask::{Listening, Tell};
+use crate::sandbox::ports::known::{is_controlling, is_trusted};
+use crate::sandbox::ports::listening::reachable;
+use crate::sandbox::ports::plan::PortPlan;
+use crate::sandbox::ports::record::PortRecord;
+use crate::sandbox::ports::relay::Targets;
+use crate::sandbox::ports::sockets::listen_on;
+
+/// The most ports that are published at once.
+const MOST: usize = 64;
+/// The most commands that are told about one port, and the most addresses inside that it leads to.
+const MOST_TOLD: usize = 16;
+/// The ports of the host that are tried, from the one that is wanted on.
+const TRIED: u16 = 32;
+/// The lowest port that any user may listen on.
+const UNPRIVILEGED: u16 = 1024;
+
+/// A published port.
+struct Publication {
+    host: u16,
+    targets: Targets,
+    told: Vec<Tell>,
+}
+
+/// The published ports, by the port inside.
+pub struct Published {
+    all: Mutex<BTreeMap<u16, Publication>>,
+    /// None: no other process is told.
+    record: Option<PortRecord>,
+}
+
+/// A port that has been opened on the host.
+pub struct Opened {
+    pub inside: u16,
+    pub sockets: Vec<TcpListener>,
+    pub targets: Targets,
+}
+
+/// What a process that listens means for the outside.
+pub enum Publishing {
+    /// The port is not to be published.
+    Private,
+    /// It is published already.
+    Known(Tell),
+    New(Tell, Opened),
+    /// It can't be published.
+    Refused(Tell),
+}
+
+/// Why a port is not published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WhyUnpublished {
+    Dangerous,
+    /// There are too many.
+    Full,
+    /// The host has no port, or no descriptors.
+    Failed,
+}
+
+impl Published {
+    pub fn new(record: Option<PortRecord>) -> Published {
+        Published { all: Mutex::default(), record }
+    }
+
+    /// Publishes the port of a process that listens, if the plan says so.
+    pub fn publish(&self, plan: &PortPlan, listening: &Listening) -> Publishing {
+        let inside = listening.address.port();
+        let Some(wanted) = wanted(plan, inside) else { return Publishing::Private };
+        let target = reachable(listening.address);
+        let mut all = self.lock();
+        if let Some(known) = all.get_mut(&inside) {
+            add_target(&known.targets, target);
+            let tell = tell(listening, Ok(known.host));
+            if !known.told.contains(&tell) && known.told.len() < MOST_TOLD {
+                known.told.push(tell.clone());
+            }
+            return Publishing::Known(tell);
+        }
+        let refused = |why| Publishing::Refused(tell(listening, Err(why)));
+        if is_controlling(inside) && !plan.dangerous {
+            return refused(WhyUnpublished::Dangerous);
+        }
+        if all.len() >= MOST {
+            return refused(WhyUnpublished::Full);
+        }
+        let Ok((host, sockets)) = open(&wanted) else { return refused(WhyUnpublished::Failed) };
+        let targets: Targets = Arc::new(Mutex::new(vec![target]));
+        let tell = tell(listening, Ok(host));
+        let told = vec![tell.clone()];
+        all.insert(inside, Publication { host, targets: targets.clone(), told });
+        self.write(&all);
+        Publishing::New(tell, Opened { inside, sockets, targets })
+    }
+
+    /// Gives up the ports on which nothing listens any more. `addresses`: reads those on which something
+    /// does. Returns the ports, and what is to be told.
+    pub fn give_up(
+        &self,
+        addresses: impl FnOnce() -> io::Result<Vec<SocketAddr>>,
+    ) -> (Vec<u16>, Vec<Tell>) {
+        // A process that begins to listen meanwhile waits for the lock.
+        let mut all = self.lock();
+        let Ok(addresses) = addresses() else { return (Vec::new(), Vec::new()) };
+        let (mut gone, mut told) = (Vec::new(), Vec::new());
+        all.retain(|inside, publication| {
+            let open = addresses.iter().filter(|address| address.port() == *inside);
+            let open: Vec<SocketAddr> = open.map(|address| reachable(*address)).collect();
+            if open.is_empty() {
+                gone.push(*inside);
+                told.append(&mut publication.told);
+                return false;
+            }
+            let mut targets = publication.targets.lock().unwrap_or_else(PoisonError::into_inner);
+            *targets = open;
+            true
+        });
+        if !gone.is_empty() {
+            self.write(&all);
+        }
+        let closed = told
+            .into_iter()
+            .map(|Tell { cradle, word }| Tell { cradle, word: format!("closed-{word}") });
+        (gone, closed.collect())
+    }
+
+    /// Returns whether this port is published.
+    pub fn contains(&self, inside: u16) -> bool {
+        self.lock().contains_key(&inside)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<u16, Publication>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, all: &BTreeMap<u16, Publication>) {
+        let words = all.values().filter_map(|publication| publication.told.first());
+        if let Some(record) = &self.record {
+            record.write(words.map(|tell| tell.word.as_str()));
+        }
+    }
+}
+
+/// Returns the ports of the host to try for a port inside, in this order; 0: any. None: it is not published.
+fn wanted(plan: &PortPlan, inside: u16) -> Option<Vec<u16>> {
+    let wish = plan.publish.iter().find(|wish| wish.inside == inside).map(|wish| wish.host);
+    // Programs outside send passwords to the ports of well-known services, whoever listens there.
+    let by_itself = (inside >= UNPRIVILEGED && !is_trusted(inside)).then_some(inside);
+    let first = match wish {
+        Some(host) => host,
+        None if plan.publishes_all => by_itself.unwrap_or(0),
+        None => return None,
+    };
+    if first == 0 {
+        return Some(vec![0]);
+    }
+    let next = (1..TRIED)
+        .filter_map(|more| first.checked_add(more))
+        .filter(|next| *next >= UNPRIVILEGED && !is_trusted(*next) && !is_controlling(*next));
+    Some(std::iter::once(first).chain(next).chain([0]).collect())
+}
+
+/// Listens on the first port that is free.
+fn open(wanted: &[u16]) -> io::Result<(u16, Vec<TcpListener>)> {
+    // Any port that is free for one address may be taken for the other.
+    let tried = wanted.iter().copied().chain([0; 4]);
+    let mut opened = tried.filter_map(|port| {
+        let sockets = listen_on(port).ok()?;
+        let port = sockets.first()?.local_addr().ok()?.port();
+        Some((port, sockets))
+    });
+    opened.next().ok_or_else(|| io::ErrorKind::AddrInUse.into())
+}
+
+fn add_target(targets: &Targets, target: SocketAddr) {
+    let mut targets = targets.lock().unwrap_or_else(PoisonError::into_inner);
+    targets.retain(|known| *known != target);
+    targets.insert(0, target);
+    targets.truncate(MOST_TOLD);
+}
+
+/// Makes the word: the port inside, that of the host or why there is none, the process.
+fn tell(
+    Listening { address, cradle, pid, name }: &Listening,
+    host: Result<u16, WhyUnpublished>,
+) -> Tell {
+    let host = match host {
+        Ok(host) => host.to_string(),
+        Err(WhyUnpublished::Dangerous) => "dangerous".into(),
+        Err(WhyUnpublished::Full) => "full".into(),
+        Err(WhyUnpublished::Failed) => "failed".into(),
+    };
+    Tell { cradle: *cradle, word: format!("port={},{host},{pid},{name}", address.port()) }
+}
