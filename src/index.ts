@@ -124,6 +124,7 @@ export type {
   SandboxLine,
   SandboxPort,
   SandboxReport,
+  Signature,
 } from './engine/sandbox-report.js';
 export type { TimeoutReason } from './engine/timeout-reason.js';
 export { createInteractionLog, type InteractionLogFile } from './interaction-log/file-log.js';
@@ -161,6 +162,7 @@ export {
 export type { CommandTrace } from './receipt/trace.js';
 export type { DeniedCommand, OnDenied } from './sandbox/denials/again.js';
 export { type HeldBackOptions, heldBack } from './sandbox/held/list.js';
+export type { SandboxGpgAgent, SandboxSshAgent } from './sandbox/keys/agent-policy.js';
 export type {
   SandboxDomains,
   SandboxFilesystem,

@@ -1,4 +1,5 @@
 import { signalName } from '../support/signals.js';
+import { toAgentNews } from './agents/agent-news.js';
 import { engineName } from './choice.js';
 import type { EngineEnd, EngineOutcome } from './message.js';
 import type {
@@ -59,7 +60,7 @@ function withoutFigures({ cpu: _, peakMemory: __, ...known }: RunResult): RunRes
  *
  * @param lines `write=namespace tmp=none`, and denials: `socket=40`, a family, or `connect=/a%20b`, a
  * socket by its path, or an address; `held=` and the id of a change that was held back; `port=3000,3001,7,node`,
- * a published port; `renewed=yes`.
+ * a published port; what agents have signed or refused; `renewed=yes`.
  */
 export function toReport(lines: string): EngineReport {
   const all = [...new Set(lines.split(' '))].map((line): [string, string] => {
@@ -71,11 +72,13 @@ export function toReport(lines: string): EngineReport {
   const ports = all.flatMap(([name, value]) =>
     name === 'port' ? (toSandboxPort(value) ?? []) : [],
   );
-  const isRule = (name: string, value: string) =>
-    name !== 'held' && name !== 'port' && !toDenial(name, value);
-  const { renewed, ...enforced } = Object.fromEntries(
-    all.filter(([name, value]) => isRule(name, value)),
-  );
+  const signatures = all.flatMap(([name, value]) => {
+    const news = toAgentNews(name, value);
+    return news !== undefined && 'signature' in news ? news.signature : [];
+  });
+  const isRule = ([name, value]: [string, string]): boolean =>
+    name !== 'held' && name !== 'port' && !toDenial(name, value) && !toAgentNews(name, value);
+  const { renewed, ...enforced } = Object.fromEntries(all.filter(isRule));
   // Older keepers, of detached commands, and those without a gate do not tell it.
   const settings = enforced.write === 'namespace' ? 'mount' : 'none';
   return {
@@ -84,11 +87,14 @@ export function toReport(lines: string): EngineReport {
     denials,
     ...(heldIds.length > 0 && { heldIds }),
     ...(ports.length > 0 && { ports }),
+    ...(signatures.length > 0 && { signatures }),
     ...(renewed !== undefined && { renewed: true }),
   };
 }
 
 function toDenial(name: string, value: string): Denial | undefined {
+  const news = toAgentNews(name, value);
+  if (news !== undefined) return 'denial' in news ? news.denial : undefined;
   if (name === 'connect') {
     const target = decodeURIComponent(value);
     const rule = target.startsWith('/') ? 'allowUnixSockets' : 'network';

@@ -40,6 +40,8 @@ export interface SandboxReport {
    * errors.
    */
   readonly denials: readonly Denial[];
+  /** What the user's agents have signed for the command; absent: nothing. */
+  readonly signatures?: readonly Signature[];
   /** Reasons why denials may have been missed, one line each; absent: there is no such reason. */
   readonly unseen?: readonly string[];
   /**
@@ -114,6 +116,28 @@ export type HeldFacts = Omit<Held, 'accept' | 'drop'>;
 /** What nearly all commands have held back. */
 export const NOTHING_HELD: readonly Held[] = Object.freeze([]);
 
+/** A signature by an agent of the user, which a command in a sandbox has asked for. */
+export interface Signature {
+  /** The user's ssh or gpg agent. */
+  readonly agent: 'ssh' | 'gpg';
+  /** The key's fingerprint (`SHA256:…`), or of gpg its keygrip. */
+  readonly key: string;
+  /** The key's comment, as the ssh agent has it; may be empty. */
+  readonly comment: string;
+  /**
+   * `login`: at a server, by ssh. `git`: a message for git, which is a commit or a tag. `hash`: gpg's agent
+   * signs a hash, and is not told of what.
+   */
+  readonly purpose: 'login' | 'git' | 'hash';
+  /**
+   * Of a login the user and the server, `git@example.com`: by its names in `known_hosts`, by the fingerprint of
+   * its key where those are hashed, or `?` where the agent does not know it; of a hash its hex digits; else empty.
+   */
+  readonly target: string;
+  /** The time in milliseconds since 1970. */
+  readonly at: number;
+}
+
 /** A protected name that git tracks, and whose content differs from that of the checked-out commit. */
 export interface IncompleteCheckout {
   /** The protected name, relative to the working tree: `.npmrc`, `.vscode`. */
@@ -147,11 +171,11 @@ export interface RecordedLeftover {
 /** An access that a sandbox has denied a command. */
 export interface Denial {
   /**
-   * Writing to or reading a path, connecting to a host or to another process's socket by its path, or
-   * creating a socket of a forbidden family.
+   * Writing to or reading a path, connecting to a host or to another process's socket by its path,
+   * creating a socket of a forbidden family, or a request to an agent of the user.
    */
-  readonly kind: 'write' | 'read' | 'connect' | 'socket';
-  /** A path, a host, an address with its port, or a family of sockets. */
+  readonly kind: 'write' | 'read' | 'connect' | 'socket' | 'sign';
+  /** A path, a host, an address with its port, a family of sockets, or what an agent was asked for. */
   readonly target: string;
   /**
    * The policy's field that forbids it; `socketFamilies`: the protection of that name, which every policy
@@ -167,13 +191,15 @@ export interface Denial {
     | 'deniedDomains'
     | 'secrets'
     | 'allowUnixSockets'
+    | 'sshAgent'
+    | 'gpgAgent'
     | 'socketFamilies';
   /**
    * The source of the report: the kernel; or the command's output, where the target stands beside an
    * error of the system, the policy forbids exactly that, and the host itself could do it; or the proxy,
-   * for all commands that ran in the sandbox meanwhile.
+   * for all commands that ran in the sandbox meanwhile; or the broker between the command and an agent.
    */
-  readonly source: 'kernel' | 'output' | 'proxy';
+  readonly source: 'kernel' | 'output' | 'proxy' | 'broker';
 }
 
 /**

@@ -28,7 +28,7 @@ const ACROSS: Readonly<Record<string, string>> = { GIT_DISCOVERY_ACROSS_FILESYST
 export function sandboxEnvironment(block: string, sandbox: ResolvedSandbox): string {
   const { secrets } = sandbox;
   const proxy = sandbox.proxyPort === undefined ? {} : proxyVariables(sandbox.proxyPort, block);
-  const added = { ...proxy, ...secrets?.variables };
+  const added = { ...proxy, ...secrets?.variables, ...sandbox.agents.variables };
   const own = sandbox.ownTmp ? { ...added, ...CACHES, TMPDIR: '/tmp' } : added;
   const lost = (name: string, value: string): boolean =>
     SOCKET_VARIABLES.includes(name) && !sandbox.sockets.some((path) => value.includes(path));

@@ -1,6 +1,7 @@
 import { needsNativeEngine } from '../engine/choice.js';
 import { isMissing, type OptionNames, readOptions } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
+import { checkAgents, type SandboxGpgAgent, type SandboxSshAgent } from './keys/agent-policy.js';
 import { checkPorts, type SandboxPorts } from './ports/ports.js';
 import { checkSecrets, type SandboxSecret } from './secrets/secret.js';
 
@@ -64,6 +65,17 @@ export interface SandboxPolicy {
    * Not with `network: 'full'`, whose ports are the host's. Default: none.
    */
   readonly ports?: SandboxPorts | undefined;
+  /**
+   * Whether commands may have the user's ssh agent sign logins at servers that the user knows, and git's
+   * commits and tags. The keys stay with the agent, and each signature is in `result.sandbox.signatures`.
+   * Default: false.
+   */
+  readonly sshAgent?: boolean | SandboxSshAgent | undefined;
+  /**
+   * Whether commands may have the user's gpg agent sign. The keys stay with the agent, and each signature is
+   * in `result.sandbox.signatures`. Default: false.
+   */
+  readonly gpgAgent?: boolean | SandboxGpgAgent | undefined;
   /** Whether commands see, and can signal, only the processes in the sandbox. Default: 'own'. */
   readonly processes?: 'own' | 'host' | undefined;
   /**
@@ -89,6 +101,8 @@ const POLICY_NAMES: OptionNames<SandboxPolicy> = {
   network: true,
   allowUnixSockets: true,
   ports: true,
+  sshAgent: true,
+  gpgAgent: true,
   processes: true,
   secrets: true,
   require: true,
@@ -155,6 +169,7 @@ export function readSandbox(given: unknown): SandboxPolicy | undefined {
   if (policy.ports !== undefined) checkPortsOf(policy, policy.ports);
   checkPaths('workspace', policy.workspace === undefined ? undefined : [policy.workspace]);
   checkPaths('allowUnixSockets', policy.allowUnixSockets);
+  checkAgents(policy);
   if (policy.filesystem === undefined) return withFields(policy);
   const within = 'sandbox.filesystem.';
   const files = readOptions<SandboxFilesystem>(

@@ -10,6 +10,9 @@ import { InputError } from '../support/errors.js';
 import { HIDDEN_IN_HOME, HIDDEN_IN_SYSTEM, KEPT_SETTINGS } from './defaults.js';
 import { judgedSettings } from './git/judged.js';
 import { OBEYED_BY_GIT } from './git/places.js';
+import { agentsOf, type OfferedAgents } from './keys/agents.js';
+import { shownDockerConfig } from './keys/docker-config.js';
+import { publicSshFiles } from './keys/public-files.js';
 import { isAmong } from './paths.js';
 import { follow } from './pins/follow.js';
 import { type GrantedRights, grant, type RequestedRights } from './pins/granted.js';
@@ -29,6 +32,7 @@ const PRIVATE = ['/tmp', '/var/tmp', '/run', '/dev/shm'];
 /** A sandbox, and the secrets that its commands do not get. */
 export interface ResolvedSandbox extends EngineSandbox {
   readonly secrets: KeptSecrets | undefined;
+  readonly agents: OfferedAgents;
 }
 
 /** A policy resolved in a directory, at a time by `performance.now()`. */
@@ -118,9 +122,12 @@ function resolveNow(
   // With the host's `/tmp`, commands would find this process's private files there.
   const privates = filesystem.tmp === 'shared' ? [realOf(userDirectory())] : [];
   const shown = [...placesAmong(PRIVATE, unseen), ...granted.shown, ...trusted];
+  // What is public among keys; a list of one's own hides what it names.
+  if (filesystem.denyRead === undefined && home) shown.push(...publicSshFiles(home));
   const obeyed = git.directories.flatMap((path) => OBEYED_BY_GIT.map((name) => join(path, name)));
   return planned(policy, granted, {
     secrets,
+    agents: agentsOf(policy, home),
     writable: existing(writable),
     kept: [...existing([...settings, ...git.obeyed, ...trusted, ...own, ...privates]), ...obeyed],
     hidden: [...new Set(hidden)],
@@ -232,15 +239,25 @@ function planned(
       'keep',
       sandbox.kept.filter((path) => !isHeld(path)),
     ),
-    pinned('hide', within),
+    within.map((path) => pinned('hide', [path]) + instead(policy, path)).join(''),
     entries('home', [homeOfUser() ?? []].flat()),
-    entries('hide', elsewhere),
+    elsewhere.map((path) => entries('hide', [path]) + instead(policy, path)).join(''),
     entries('absent', missing(sandbox.hidden)),
     pinned('show', sandbox.shown),
     pinned('socket', sandbox.sockets),
+    sandbox.agents.plan,
   ].join('');
   if (sandbox.proxyPort !== undefined) serveSandboxes(plan, sandbox.secrets);
   return { resolved: { ...sandbox, plan }, pins };
+}
+
+/** Returns the entry for what a hidden file shows instead. Empty: nothing. */
+function instead({ filesystem }: SandboxPolicy, path: string): string {
+  const home = homeOfUser();
+  const isDockers = home !== undefined && path === join(home, '.docker/config.json');
+  if (!isDockers || filesystem?.denyRead !== undefined) return '';
+  const text = shownDockerConfig(path);
+  return text === undefined ? '' : `instead\0${text}\0`;
 }
 
 function split<Item>(items: readonly Item[], is: (item: Item) => boolean): [Item[], Item[]] {

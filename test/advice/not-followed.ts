@@ -34,6 +34,7 @@ export const NOT_FOLLOWED: readonly NotFollowed[] = [
     /Type one only if the user has given it to you for this; else ask the user\.$/,
     /^End it, and give its command what it asks for as arguments, or by a pipe/,
     /^whoever connects to such a port could run programs\. Use another port, or ask the user\.$/,
+    /^Do the next step in a command of its own\.$/,
     /^Leave it as it is, or ask the user to change it\.$/,
     /^Git could not replace it: commit nothing until the user has replaced it\.$/,
     /^Commands use a secret for that host, .* use a program that reads SSL_CERT_FILE or the like\.$/,

@@ -9,6 +9,7 @@ const KINDS: Readonly<Record<Denial['kind'], true>> = {
   read: true,
   connect: true,
   socket: true,
+  sign: true,
 };
 const RULES: Readonly<Record<Denial['rule'], true>> = {
   allowWrite: true,
@@ -20,6 +21,8 @@ const RULES: Readonly<Record<Denial['rule'], true>> = {
   deniedDomains: true,
   secrets: true,
   allowUnixSockets: true,
+  sshAgent: true,
+  gpgAgent: true,
   socketFamilies: true,
 };
 const page = read('docs/sandbox.md');
@@ -33,7 +36,7 @@ test.each(Object.keys(RULES))('docs/sandbox.md has the rule %s', (rule) => {
   expect(page).toMatch(new RegExp(`\\b${rule}\\b`));
 });
 
-const words = [...read('native/keeper/src/sandbox/denied.rs').matchAll(/"(\w+)=(?:\{\w+\})?"/g)];
+const words = [...read('native/keeper/src/sandbox/denied.rs').matchAll(/"(\w+)=(?:\{\w*\})?"/g)];
 
 test.each(words.map(([, word = '']) => word))(
   'the host knows the denial "%s=" of the keeper',

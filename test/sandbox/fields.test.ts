@@ -25,6 +25,8 @@ const FIELDS: {
   network: () => besides({ network: 'full' }),
   ports: () => besides({ ports: { publish: 'auto' } }),
   allowUnixSockets: (folder) => besides({ allowUnixSockets: [`${folder}/file`] }),
+  sshAgent: (folder) => besides({ sshAgent: { socket: `${folder}/file` } }),
+  gpgAgent: (folder) => besides({ gpgAgent: { socket: `${folder}/file` } }),
   processes: () => besides({ processes: 'host' }),
   secrets: () => besides({ secrets: { TOKEN: { value: 'a'.repeat(40), domains: ['a.test'] } } }),
   require: () => besides({ require: 'best-effort' }),

@@ -9,6 +9,7 @@ use forkline_protocol::{Answer, Descriptors, Order, Received, Request, receive_n
 
 use crate::command::{self, Reuse};
 use crate::host::{Ties, Waker, send_answer};
+use crate::sandbox::agents;
 use crate::signals;
 pub use condition::Condition;
 use condition::Score;
@@ -82,6 +83,7 @@ impl CradleProcess<'_> {
             send_answer(ties, &Answer::Unwanted);
             return Reuse::Possible;
         }
+        agents::number_command();
         self.limit_processes(&request.attributes.limits);
         drop_unchanged(&mut request.attributes, &self.initial.own);
         let ties = Ties { channel: self.channel.as_fd(), host_gone: self.host_gone, waker };

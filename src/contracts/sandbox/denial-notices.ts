@@ -1,5 +1,5 @@
 import type { FirstRun } from '../../engine/outcome.js';
-import type { Denial, SandboxPort, SandboxReport } from '../../engine/sandbox-report.js';
+import type { Denial, SandboxPort, SandboxReport, Signature } from '../../engine/sandbox-report.js';
 import { heldNotice } from '../../receipt/held-notice.js';
 import { visibleText } from '../../support/text.js';
 
@@ -18,10 +18,24 @@ export function sandboxNotices(report: SandboxReport): readonly string[] {
     ...(renewed ? renewedNotice(report) : []),
     ...(held === undefined ? [] : [held]),
     ...shown,
+    ...signedNotices(report),
     ...(more > 0 ? [`The sandbox has denied ${more} more.`] : []),
     ...ports.flatMap((port) => refusedPortNotice(port) ?? []),
     ...(unseen ?? []).map((why) => `Not all denials of the sandbox are known: ${why}.`),
   ];
+}
+
+/** Says what the user's agents have signed for the command. */
+function signedNotices({ signatures = [] }: SandboxReport): string[] {
+  const shown = signatures.slice(0, SHOWN_DENIALS).map(describeSignature);
+  const more = signatures.length - shown.length;
+  return more > 0 ? [...shown, `The user's agents have signed ${more} times more.`] : shown;
+}
+
+function describeSignature({ agent, key, purpose, target }: Signature): string {
+  const what = { login: 'a login as', git: 'a message for git', hash: 'the hash' }[purpose];
+  const whole = target === '' ? what : `${what} ${visibleText(target)}`;
+  return `The user's ${agent} agent has signed ${whole} with the key ${visibleText(key)}.`;
 }
 
 /** Says what a new sandbox has lost; nothing, where all that commands leave behind is outside of it. */
@@ -91,11 +105,19 @@ const ADVICE: {
     'Commands use a secret for that host, so they reach it only by TLS that the sandbox ends: use a ' +
     'program that reads SSL_CERT_FILE or the like.',
   allowUnixSockets: () => 'Start one in the sandbox, or ask the user to allow that socket.',
+  sshAgent: (denial) => agentAdvice(denial),
+  gpgAgent: (denial) => agentAdvice(denial),
   socketFamilies: () => 'Only sockets of the internet and of Unix can be made.',
 };
 
 const NO_NETWORK = 'There is no network';
 const NO_NETWORK_OUTSIDE = "There is no network but the sandbox's own loopback";
+
+/** Advice for a request to an agent of the user. A next command has signatures of its own. */
+function agentAdvice({ target }: Denial): string {
+  if (target.endsWith(' for this command')) return 'Do the next step in a command of its own.';
+  return 'Do without it, or ask the user.';
+}
 
 /** The directories that can be written to; the last is `/tmp`, with a remark if it is the sandbox's own. */
 function placesOf({ writable, enforced }: SandboxReport): readonly string[] {

@@ -80,14 +80,16 @@ impl Sandbox {
         self.plan.split(|byte| *byte == 0).step_by(2).any(|word| word == b"proxy")
     }
 
-    /// Notes that the command of this cradle was denied an access, or that a port of it was opened or closed.
+    /// Notes that the command of this cradle was denied an access, that a port of it was opened or closed, or that
+    /// an agent of the user has signed for it: no number of denials hides that.
     pub fn add_denied(&self, cradle: i32, what: String) {
         if let Some(news) = PortNews::of(&what) {
             return self.note_port(cradle, news);
         }
         let mut denied = self.denied.lock();
         let (one, count) = ((cradle, what), denied.len());
-        if count < MOST_DENIED && !denied.contains(&one) {
+        let is_kept = count < MOST_DENIED || one.1.starts_with("signed=");
+        if is_kept && !denied.contains(&one) {
             denied.push(one);
         }
     }

@@ -99,7 +99,10 @@ impl Denials {
         if self.known.iter().any(|known| known == what) {
             return;
         }
-        if self.known.len() < MOST {
+        // What an agent of the user has signed is told before all denials.
+        if what.starts_with("signed=") {
+            self.known.insert(0, what.to_owned());
+        } else if self.known.len() < MOST {
             self.known.push(what.to_owned());
         } else {
             self.is_unheard = true;

@@ -38,15 +38,20 @@ pub fn family(family: u32) -> String {
 
 /// Returns the text for a denied connection: to the path of a socket, or to an address and a port.
 pub fn connection(target: &str) -> String {
-    let mut what = String::from("connect=");
-    for byte in target.bytes() {
+    format!("connect={}", one_word(target))
+}
+
+/// Encodes a text as one word.
+pub fn one_word(text: &str) -> String {
+    let mut word = String::new();
+    for byte in text.bytes() {
         match byte {
-            b'/' | b'.' | b'_' | b'-' => what.push(byte.into()),
-            _ if byte.is_ascii_alphanumeric() => what.push(byte.into()),
-            _ => drop(write!(what, "%{byte:02X}")),
+            b'/' | b'.' | b'_' | b'-' => word.push(byte.into()),
+            _ if byte.is_ascii_alphanumeric() => word.push(byte.into()),
+            _ => drop(write!(word, "%{byte:02X}")),
         }
     }
-    what
+    word
 }
 
 /// Returns the first among a process and its ancestors for which `is_one` is true.

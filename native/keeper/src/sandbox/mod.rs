@@ -6,6 +6,7 @@
 //! writes to git's directories; one that refreshes overlays; one that
 //! covers names; and one that relays ports.
 
+pub mod agents;
 mod beside;
 mod calls;
 pub mod denied;
@@ -27,7 +28,7 @@ mod warden;
 mod watchers;
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -61,6 +62,8 @@ struct Built {
     listener: Option<OwnedFd>,
     /// Git's directories, with the paths at which they are seen.
     git: Vec<(PathBuf, OwnedFd)>,
+    /// The sockets at which commands call the user's agents.
+    agents: Vec<OwnedFd>,
     /// The socket to the warden.
     warden: Option<OwnedFd>,
 }
@@ -72,7 +75,7 @@ pub fn keep(order: File) -> ExitCode {
     host::continue_at_parent_death();
     // SAFETY: the engine puts it there, and nothing else here uses it.
     let lifeline = unsafe { OwnedFd::from_raw_fd(0) };
-    let Some(plan) = read(order) else { return ExitCode::FAILURE };
+    let Some(plan) = Plan::read(order) else { return ExitCode::FAILURE };
     let before =
         Before { host: host::parent_pidfd(), rights: namespaces::rights_outside(), lifeline };
     outside::open_proc();
@@ -91,12 +94,6 @@ pub fn keep(order: File) -> ExitCode {
             refuse(&before, &SetupError::of(Protection::Write, action)(error))
         }
     }
-}
-
-fn read(mut order: File) -> Option<Plan> {
-    let mut bytes = Vec::new();
-    order.read_to_end(&mut bytes).ok()?;
-    Plan::decode(&bytes)
 }
 
 /// Waits for the process inside, and starts the processes beside the sandbox.
@@ -162,10 +159,11 @@ fn hand_out(inside: &Inside, built: Built) -> Result<Built, SetupError> {
     probe::holding().map_err(SetupError::of(Protection::UnixSockets, held))?;
     let (warden, lines) = pair().map_err(refuse())?;
     if let Some(listener) = built.listener {
-        inside.hand_out(&listener, &lines, &built.git).map_err(refuse())?;
+        inside.hand_out(&listener, &lines, &built.agents, &built.git).map_err(refuse())?;
     }
     probe::connecting().map_err(refuse())?;
-    Ok(Built { listener: None, git: Vec::new(), warden: Some(warden), ..built })
+    let (git, agents) = (Vec::new(), Vec::new());
+    Ok(Built { listener: None, git, agents, warden: Some(warden), ..built })
 }
 
 /// Checks the sandbox before any command is in it.
@@ -197,7 +195,10 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, SetupEr
     tree::refuse_replaced(plan)?;
     let plan = &plan.resolved();
     let git = tree::git_trees(plan)?;
+    let public = agents::inside::public_files(&plan.agents);
     let reading = tree::make(plan)?;
+    let agents = agents::inside::listen(&plan.agents, public)
+        .map_err(SetupError::of(Protection::UnixSockets, "making the sockets of agents"))?;
     if !plan.network {
         network::start_loopback()
             .map_err(SetupError::of(Protection::Network, "starting the loopback"))?;
@@ -226,7 +227,7 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, SetupEr
     enforced.set(Protection::Processes, Mechanism::Namespace.when(!plan.host_processes));
     enforced.set(Protection::SocketFamilies, Mechanism::Seccomp);
     enforced.set(Protection::Privileges, Mechanism::Namespace);
-    Ok(Built { enforced, listener, git, warden: None })
+    Ok(Built { enforced, listener, git, agents, warden: None })
 }
 
 /// Makes the protections that need no namespaces.
@@ -244,7 +245,7 @@ fn confine_alone(plan: &Plan, rights: u64) -> Result<Built, SetupError> {
     enforced.set(Protection::Processes, Mechanism::Landlock.when(is_scoped));
     enforced.set(Protection::SocketFamilies, Mechanism::Seccomp);
     enforced.set(Protection::Privileges, Mechanism::None);
-    Ok(Built { enforced, listener, git: Vec::new(), warden: None })
+    Ok(Built { enforced, listener, git: Vec::new(), agents: Vec::new(), warden: None })
 }
 
 /// Applies Landlock and the filter, and gives up privileges. Returns whether Landlock isolates signals

@@ -40,6 +40,8 @@ pub struct WardenInput {
     pub listener: OwnedFd,
     /// The socket on which cradles introduce the keepers of commands that the host may leave behind.
     pub lines: OwnedFd,
+    /// The sockets at which commands call the user's agents.
+    pub agents: Vec<OwnedFd>,
     /// Git's directories: the path at which each is seen, and a tree that can be written to.
     pub git: Vec<(PathBuf, OwnedFd)>,
 }
@@ -58,14 +60,17 @@ impl Inside {
         &self,
         listener: &OwnedFd,
         lines: &OwnedFd,
+        agents: &[OwnedFd],
         git: &[(PathBuf, OwnedFd)],
     ) -> io::Result<()> {
         let trees = git.iter().map(|(_, tree)| tree.as_fd());
-        let all: Vec<_> = [listener.as_fd(), lines.as_fd()].into_iter().chain(trees).collect();
+        let agents: Vec<_> = agents.iter().map(AsFd::as_fd).collect();
+        let (count, all) = (agents.len() as u8, [listener.as_fd(), lines.as_fd()]);
+        let all: Vec<_> = all.into_iter().chain(agents).chain(trees).collect();
         // No path contains a NUL.
         let paths = git.iter().map(|(path, _)| path.as_os_str().as_bytes());
         let paths = paths.collect::<Vec<_>>().join(&0);
-        send(self.outside.as_fd(), [b"1", &paths], &all)
+        send(self.outside.as_fd(), [&[count], &paths], &all)
     }
 
     /// Tells the process outside that the sandbox is complete.
@@ -83,9 +88,11 @@ impl Outside {
             let mut given = received.descriptors.into_iter();
             match (given.next(), given.next(), received.length) {
                 (Some(listener), Some(lines), length @ 1..) => {
+                    let count = text.first().copied().unwrap_or_default();
+                    let agents = given.by_ref().take(count.into()).collect();
                     let paths = text.get(1..length).unwrap_or_default().split(|byte| *byte == 0);
                     let paths = paths.map(|path| PathBuf::from(OsStr::from_bytes(path)));
-                    take(WardenInput { listener, lines, git: paths.zip(given).collect() });
+                    take(WardenInput { listener, lines, agents, git: paths.zip(given).collect() });
                 }
                 (None, None, 1..) => return true,
                 _ => break,

@@ -2,11 +2,13 @@
 //! Paths are absolute; those that do not exist are ignored.
 
 use std::ffi::OsStr;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::sandbox::agents::Agents;
 use crate::sandbox::place;
 use crate::sandbox::ports::plan::PortPlan;
 
@@ -38,6 +40,10 @@ pub struct Plan {
     pub git_program: Option<PathBuf>,
     /// Whether no change of a setting is judged.
     pub settings_read_only: bool,
+    /// Texts that hidden files show, by the path.
+    pub texts: Vec<(PathBuf, Vec<u8>)>,
+    /// The user's agents that commands may call.
+    pub agents: Agents,
 }
 
 /// The protections that a sandbox must have.
@@ -88,6 +94,13 @@ impl Plan {
         self.paths(Access::Write).any(|path| path == Path::new("/"))
     }
 
+    /// Reads a plan. None: the file has none.
+    pub fn read(mut order: File) -> Option<Plan> {
+        let mut bytes = Vec::new();
+        order.read_to_end(&mut bytes).ok()?;
+        Plan::decode(&bytes)
+    }
+
     /// Decodes a plan. None: the bytes are no plan.
     pub fn decode(bytes: &[u8]) -> Option<Plan> {
         let mut plan = Plan::default();
@@ -107,6 +120,10 @@ impl Plan {
                 (b"processes", b"host") => plan.host_processes = true,
                 (b"tmp", b"shared") => plan.shared_tmp = true,
                 (b"is", identity) => plan.rules.last_mut()?.identity = identity_in(identity),
+                (b"instead", text) => {
+                    let hidden = plan.rules.last().filter(|rule| rule.access == Access::Hide)?;
+                    plan.texts.push((hidden.path.clone(), text.to_owned()));
+                }
                 (b"home", path) => plan.home = Some(absolute(path)?),
                 (b"held", path) => plan.held = Some(absolute(path)?),
                 (b"git-program", path) => plan.git_program = Some(absolute(path)?),
@@ -115,6 +132,7 @@ impl Plan {
                 (b"reach" | b"publish" | b"ports" | b"ports-at", value) => {
                     plan.ports.add(word, value)?
                 }
+                _ if plan.agents.decode(word, value).is_some() => {}
                 _ => plan.add(rule(word, value)?),
             }
         }
@@ -144,7 +162,9 @@ impl Plan {
         let mut rules: Vec<Rule> = self.rules.iter().filter_map(resolve).collect();
         rules.sort_by_key(|rule| (rule.path.components().count(), rule.access));
         rules.dedup();
-        Plan { rules, ..self.clone() }
+        let real =
+            |(path, text): &(PathBuf, Vec<u8>)| Some((path.canonicalize().ok()?, text.clone()));
+        Plan { rules, texts: self.texts.iter().filter_map(real).collect(), ..self.clone() }
     }
 
     /// Returns a writable path that is no longer what the host has found. None: there is none.
@@ -222,6 +242,9 @@ mod tests {
         assert_eq!(plan.held.as_deref(), Some(Path::new("/s/held")));
         assert_eq!(plan.git_program.as_deref(), Some(Path::new("/usr/bin/git")));
         assert!(Plan::decode(b"settings\0read-only\0").unwrap().settings_read_only);
+        let plan = Plan::decode(b"hide\0/h/b\0instead\0{}\0").unwrap();
+        assert_eq!(plan.texts, [(PathBuf::from("/h/b"), b"{}".to_vec())]);
+        assert_eq!(Plan::decode(b"keep\0/h/b\0instead\0{}\0"), None);
     }
 
     #[test]

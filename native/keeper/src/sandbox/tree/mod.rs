@@ -53,7 +53,7 @@ pub fn make(plan: &Plan) -> Result<Mechanism, SetupError> {
             Content::Nothing | Content::NoDirectory if !path.exists() => Ok(()),
             Content::NoDirectory => {
                 hidden.push(path.clone());
-                // Mode 711: paths to what is shown below it can pass, but its entries can't be listed.
+                // Mode 711: paths to what is shown below it can pass.
                 mount_new(c"tmpfs", &path, libc::MS_NODEV, c"mode=711,size=64k")
             }
             Content::Nothing => nothing().and_then(|tree| tree.attach(&path)),
@@ -61,7 +61,9 @@ pub fn make(plan: &Plan) -> Result<Mechanism, SetupError> {
         result.map_err(refuse(Protection::Write, &action))?;
     }
     for path in hidden.iter().filter(|path| path.exists()) {
-        make_read_only_alone(path)
+        // What is shown in it may be listed.
+        let is_empty = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+        make_read_only_alone(path, if is_empty { 0o111 } else { 0o555 })
             .map_err(refuse(Protection::Read, &format!("hiding '{}'", path.display())))?;
     }
     Ok(by)
@@ -108,9 +110,9 @@ fn hide_names(plan: &Plan, steps: &mut Vec<Placement>) -> Mechanism {
     by
 }
 
-/// Makes the mount at this path read-only, and not those below it.
-fn make_read_only_alone(path: &Path) -> io::Result<()> {
-    let mode = fs::Permissions::from_mode(0o111);
+/// Makes the mount at this path read-only, and not those below it, with this mode.
+fn make_read_only_alone(path: &Path, mode: u32) -> io::Result<()> {
+    let mode = fs::Permissions::from_mode(mode);
     fs::set_permissions(path, mode)?;
     mounts::make_read_only_alone(path)
 }

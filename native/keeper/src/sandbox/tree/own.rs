@@ -42,6 +42,16 @@ impl Hosts {
     }
 }
 
+/// Makes a file with this text, not mounted yet. The directory where it is made is covered later.
+pub fn text_file(text: &[u8]) -> io::Result<Tree> {
+    let path = Path::new("/dev");
+    mount_new(c"tmpfs", path, libc::MS_NODEV, c"mode=755,size=2m")?;
+    let file = path.join("text");
+    fs::write(&file, text)?;
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644))?;
+    Tree::copy(&file)
+}
+
 /// Makes `/dev`. Returns the sandbox's own directories that belong elsewhere, not mounted yet.
 pub fn make_dev<const N: usize>(devices: Copies<N>) -> io::Result<[Tree; 3]> {
     let path = Path::new("/dev");

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::sandbox::mounts::Tree;
 use crate::sandbox::plan::{Access, Plan, Rule};
 use crate::sandbox::report::{Protection, SetupError};
+use crate::sandbox::tree::own::text_file;
 
 /// A mount: a path, and what is mounted there.
 pub struct Placement {
@@ -51,7 +52,10 @@ pub fn steps(plan: &Plan) -> Result<Vec<Placement>, SetupError> {
             Access::Write if rule.path == Path::new("/") => continue,
             Access::Keep if writable_root(plan, &rule.path).is_none() => continue,
             Access::Hide if rule.path.is_dir() => Content::NoDirectory,
-            Access::Hide => Content::Nothing,
+            Access::Hide => match plan.texts.iter().find(|(path, _)| *path == rule.path) {
+                Some((_, text)) => Content::ReadOnly(text_file(text).map_err(refuse(rule))?),
+                None => Content::Nothing,
+            },
             Access::Write => Content::Writable(pinned()?),
             Access::Show | Access::Socket | Access::Git => Content::ReadOnly(pinned()?),
             Access::Keep => Content::ReadOnly(copy(&rule.path)?),

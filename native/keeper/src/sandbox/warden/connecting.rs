@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::sandbox::denied;
 use crate::sandbox::notices::{Listener, Notice};
 use crate::sandbox::plan::{Access, Plan};
+use crate::sandbox::warden::agents::{AgentCall, Broker};
 use crate::sandbox::warden::caller::{Caller, path_of};
 use crate::sandbox::warden::owners;
 use crate::sandbox::warden::ports::RelayedPorts;
@@ -49,15 +50,16 @@ impl ConnectPolicy {
         }
     }
 
-    /// Connects the caller's socket as asked, unless it is to a socket outside. An error is the errno for
-    /// the caller.
+    /// Connects the caller's socket as asked, unless it is to a socket outside. Returns a connection to the
+    /// broker of the user's agents, if it is one. An error is the errno for the caller.
     pub fn connect(
         &self,
         listener: &Listener,
         notice: &Notice,
         ports: Option<&RelayedPorts>,
+        broker: &Broker,
         tell_denied: TellDenied,
-    ) -> Result<(), i32> {
+    ) -> Result<Option<AgentCall>, i32> {
         let [socket, address, length, ..] = notice.arguments;
         let caller = Caller::of(notice.pid as i32)?;
         let address = caller.read(address, (length as u32 as usize).min(LONGEST))?;
@@ -68,7 +70,7 @@ impl ConnectPolicy {
         let is_unix = option(&socket, libc::SO_DOMAIN)? == libc::AF_UNIX;
         match address.split_at_checked(FAMILY) {
             Some((family, name)) if is_unix && family == (libc::AF_UNIX as u16).to_ne_bytes() => {
-                self.connect_by_name(&caller, &socket, name, tell_denied)
+                self.connect_by_name(&caller, &socket, name, broker, tell_denied)
             }
             _ => {
                 if let Some(ports) = ports {
@@ -78,7 +80,7 @@ impl ConnectPolicy {
                 if result == Err(libc::ENETUNREACH) && self.has_no_network {
                     tell_unreachable(&caller, &socket, &address, tell_denied);
                 }
-                result
+                result.map(|()| None)
             }
         }
     }
@@ -88,27 +90,33 @@ impl ConnectPolicy {
         caller: &Caller,
         socket: &OwnedFd,
         name: &[u8],
+        broker: &Broker,
         tell_denied: TellDenied,
-    ) -> Result<(), i32> {
+    ) -> Result<Option<AgentCall>, i32> {
         let path = name.split(|byte| *byte == 0).next().unwrap_or_default();
         if path.is_empty() {
             let is_own = self.has_own_network || owners::have_bound_name(name);
             // As for a name without a socket.
             return if is_own {
-                caller.act(|| connect_to(socket, &unix(name)))
+                caller.act(|| connect_to(socket, &unix(name))).map(|()| None)
             } else {
                 Err(libc::ECONNREFUSED)
             };
         }
         let place = caller.place(path)?;
         let file = caller.act(|| place.open())?;
+        let opened = format!("self/fd/{}\0", file.as_raw_fd());
+        let connect = || caller.act(|| connect_to(socket, &unix(opened.as_bytes())));
+        let status = owners::status(&file).map_err(|error| errno(&error))?;
+        if let Some(which) = broker.at((status.st_dev, status.st_ino)) {
+            return broker.call(which, connect).map(Some);
+        }
         if !self.may_connect(&file)? {
             let told = path_of(&file).unwrap_or_default();
             tell_denied(caller.pid, denied::connection(&told.to_string_lossy()));
             return Err(libc::EACCES);
         }
-        let place = format!("self/fd/{}\0", file.as_raw_fd());
-        caller.act(|| connect_to(socket, &unix(place.as_bytes())))
+        connect().map(|()| None)
     }
 
     fn may_connect(&self, file: &OwnedFd) -> Result<bool, i32> {

@@ -4,9 +4,11 @@
 //! The warden is in the sandbox's namespaces, except for the PID namespace, and not restricted by its
 //! rules. Connecting a socket may take long, so each caller gets a thread of its own.
 
+mod agents;
 mod caller;
 mod connecting;
 mod gate;
+mod guarded;
 mod held;
 mod lines;
 mod owners;
@@ -14,7 +16,7 @@ mod person;
 mod ports;
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::process::exit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,11 +29,12 @@ use crate::sandbox::calls::Asked;
 use crate::sandbox::denied;
 use crate::sandbox::namespaces::WardenInput;
 use crate::sandbox::notices::{Listener, Notice};
-use crate::sandbox::plan::Plan;
 use crate::sandbox::ports::ask::{RelayLine, Tell};
 use crate::sandbox::privileges;
+use agents::{AgentCall, Asker, Broker, OutsideAgents};
 use connecting::ConnectPolicy;
 use gate::Gate;
+pub use guarded::GuardedSandbox;
 use held::HeldStore;
 use lines::DenialSockets;
 use ports::RelayedPorts;
@@ -50,41 +53,12 @@ struct Warden {
     gate: Gate,
     /// None: no ports are relayed.
     ports: Option<RelayedPorts>,
+    broker: Broker,
     lifeline: OwnedFd,
     /// The sockets to the keepers of commands.
     lines: DenialSockets,
     idle: AtomicUsize,
     all: AtomicUsize,
-}
-
-/// The sandbox that a process beside it looks after.
-pub struct GuardedSandbox<'a> {
-    pub plan: &'a Plan,
-    /// The process id of the keeper, which is the first process inside.
-    pub keeper: i32,
-    pub has_user_namespace: bool,
-    /// The bounding set of capabilities outside.
-    pub rights: u64,
-    pub lifeline: BorrowedFd<'a>,
-}
-
-impl GuardedSandbox<'_> {
-    /// Moves the calling process to these namespaces of the sandbox, and to its user namespace.
-    pub fn enter(&self, namespaces: i32) -> io::Result<()> {
-        let users = if self.has_user_namespace { libc::CLONE_NEWUSER } else { 0 };
-        // SAFETY: takes numbers only.
-        let keeper = unsafe { libc::syscall(libc::SYS_pidfd_open, self.keeper, 0) } as i32;
-        if keeper < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the descriptor was just opened; nothing else owns it.
-        let keeper = unsafe { OwnedFd::from_raw_fd(keeper) };
-        // SAFETY: takes numbers only.
-        match unsafe { libc::setns(keeper.as_raw_fd(), namespaces | users) } {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        }
-    }
 }
 
 /// Starts the warden as a child of this process, with which it ends.
@@ -102,9 +76,10 @@ pub fn start(
         0 => {
             // Where it cannot be opened, settings are read-only.
             let store = guarded.plan.held.as_deref().and_then(|path| HeldStore::open(path).ok());
+            let outside = OutsideAgents::open(&guarded.plan.agents);
             // When the listener is closed, callers get an error.
             if join(guarded).is_ok() {
-                Arc::new(Warden::new(guarded, lifeline, given, store, line)).watch();
+                Arc::new(Warden::new(guarded, lifeline, given, store, line, outside)).watch();
             }
             exit(1)
         }
@@ -144,12 +119,14 @@ impl Warden {
         given: WardenInput,
         store: Option<HeldStore>,
         line: Option<RelayLine>,
+        outside: OutsideAgents,
     ) -> Warden {
         let plan = guarded.plan.resolved();
         Warden {
             listener: Listener::new(given.listener),
             gate: Gate::new(given.git, &plan, store),
             ports: line.map(|line| RelayedPorts::new(&guarded.plan.ports, line)),
+            broker: Broker::new(outside, given.agents),
             keeper: guarded.keeper,
             reach: ConnectPolicy::of(&plan),
             lifeline,
@@ -214,19 +191,25 @@ impl Warden {
         let warden = Arc::clone(self);
         let hear = move || {
             let Some(ports) = &warden.ports else { return };
-            ports.watch(|Tell { cradle, word }| warden.tell(cradle, word));
+            ports.watch(|Tell { cradle, word }| warden.tell_of(cradle, word));
         };
         // Without it, ports are told to be open that no longer are.
         let _ = thread::Builder::new().stack_size(128 * 1024).spawn(hear);
     }
 
-    fn answer(&self, notice: &Notice) {
+    fn answer(self: &Arc<Self>, notice: &Notice) {
         let [first, second, ..] = notice.arguments;
         match Asked::of(notice.architecture, notice.number) {
             Asked::Connect => {
                 let tell_denied = |pid, what| self.tell_denied(pid, what);
-                let result =
-                    self.reach.connect(&self.listener, notice, self.ports.as_ref(), &tell_denied);
+                let (ports, broker) = (self.ports.as_ref(), &self.broker);
+                let called =
+                    self.reach.connect(&self.listener, notice, ports, broker, &tell_denied);
+                let result = match called {
+                    Ok(Some(call)) => self.begin(notice, call),
+                    Ok(None) => Ok(()),
+                    Err(errno) => Err(errno),
+                };
                 self.listener.answer(notice, result);
             }
             Asked::Listen => self.listen(notice),
@@ -248,7 +231,7 @@ impl Warden {
         let Some(ports) = &self.ports else { return self.listener.go_on(notice) };
         match ports.listen(&self.listener, notice, self.keeper) {
             Ok(news) => {
-                news.into_iter().for_each(|Tell { cradle, word }| self.tell(cradle, word));
+                news.into_iter().for_each(|Tell { cradle, word }| self.tell_of(cradle, word));
                 self.listener.answer(notice, Ok(()));
             }
             Err(Some(errno)) => self.listener.answer(notice, Err(errno)),
@@ -267,14 +250,31 @@ impl Warden {
         }
     }
 
-    /// Tells the host about a denial, or the keeper of a command that the host may leave behind.
-    fn tell_denied(&self, pid: i32, what: String) {
-        let Some(cradle) = outside::child_above(pid, self.keeper) else { return };
-        self.tell(cradle, what);
+    /// Starts to serve a caller of the broker.
+    fn begin(self: &Arc<Self>, notice: &Notice, call: AgentCall) -> Result<(), i32> {
+        let warden = Arc::clone(self);
+        let asker = Asker::of(notice.pid as i32, self.keeper);
+        let serve = move || {
+            if let Some(asker) = asker {
+                warden.broker.serve(call, asker, &|cradle, what| warden.tell_of(cradle, what));
+            }
+            warden.broker.leave();
+        };
+        thread::Builder::new().stack_size(256 * 1024).spawn(serve).map(drop).map_err(|_| {
+            self.broker.leave();
+            libc::ECONNREFUSED
+        })
     }
 
-    /// Tells the host, or the keeper of this cradle's command.
-    fn tell(&self, cradle: i32, what: String) {
+    /// Tells what a process was denied.
+    fn tell_denied(&self, pid: i32, what: String) {
+        if let Some(cradle) = outside::child_above(pid, self.keeper) {
+            self.tell_of(cradle, what);
+        }
+    }
+
+    /// Tells the host about the command of a cradle, or its keeper if the host may leave it behind.
+    fn tell_of(&self, cradle: i32, what: String) {
         if !self.lines.send_denial(cradle, &what) {
             let news = News::Denied(cradle, what);
             let _ = send(self.lifeline.as_fd(), [&news.encode(), b""], &[]);

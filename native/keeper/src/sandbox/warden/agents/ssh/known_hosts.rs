@@ -1,0 +1,74 @@
+//! The servers that the user knows, by their keys.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+/// What the user's files say of a server's key.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Known {
+    /// The server, by the names that stand there. None: these are hashed.
+    As(Option<String>),
+    Revoked,
+    Not,
+}
+
+/// Looks for a server's key in the text of a `known_hosts` file.
+pub fn look_up(text: &str, key: &[u8]) -> Known {
+    let encoded = STANDARD.encode(key);
+    let mut found = Known::Not;
+    for line in text.lines() {
+        let mut words = line.split_ascii_whitespace().peekable();
+        let marker = words.next_if(|word| word.starts_with('@'));
+        let (Some(names), Some(_), Some(theirs)) = (words.next(), words.next(), words.next())
+        else {
+            continue;
+        };
+        if theirs != encoded || names.starts_with('#') {
+            continue;
+        }
+        match marker {
+            Some("@revoked") => return Known::Revoked,
+            // The key of an authority is no server's.
+            Some(_) => {}
+            None if names.starts_with('|') => {
+                if found == Known::Not {
+                    found = Known::As(None);
+                }
+            }
+            None => found = Known::As(Some(names.to_owned())),
+        }
+    }
+    found
+}
+
+/// Returns the fingerprint of a key, as `ssh-add -l` shows it.
+pub fn fingerprint(key: &[u8]) -> String {
+    let digest = STANDARD.encode(Sha256::digest(key));
+    format!("SHA256:{}", digest.trim_end_matches('='))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_known_by_its_key() {
+        let key = STANDARD.encode(b"key");
+        let text = format!("# {key}\nexample.com,10.0.0.1 ssh-ed25519 {key} comment\n");
+        assert_eq!(look_up(&text, b"key"), Known::As(Some("example.com,10.0.0.1".into())));
+        assert_eq!(look_up(&text, b"other"), Known::Not);
+        assert_eq!(look_up(&format!("|1|a|b ssh-rsa {key}"), b"key"), Known::As(None));
+        assert_eq!(look_up(&format!("{text}@revoked * ssh-ed25519 {key}"), b"key"), Known::Revoked);
+        assert_eq!(look_up(&format!("@cert-authority * ssh-ed25519 {key}"), b"key"), Known::Not);
+        assert_eq!(look_up(&format!("#host ssh-ed25519 {key}"), b"key"), Known::Not);
+        assert_eq!(look_up("", b"key"), Known::Not);
+    }
+
+    #[test]
+    fn a_fingerprint_has_no_padding() {
+        let expected = "SHA256:LHDhLQIvP1iYv4x9xGgSFgvGmAPbRBuRvtsx0K5mXQI";
+        assert_eq!(fingerprint(b"key").len(), expected.len());
+        assert!(!fingerprint(b"key").ends_with('='));
+    }
+}
