@@ -63,6 +63,61 @@ describeForAll('%s', (person) => {
     expect(outside(scene.work, 'git status --porcelain')).not.toContain('x\n');
   });
 
+  test('a hook that is written in place is held back before the command has ended', async () => {
+    const scene = makeScene(scenes.path, person);
+    const hook = '.git/hooks/pre-commit';
+    const { text } = await inBox(
+      scene,
+      `printf '#!/bin/sh\ntouch x\n' > ${hook}; ls ${hook}; echo x > .git/hooks/own.sample`,
+    );
+    expect(text).toContain('No such file');
+    expect(existsSync(join(scene.work, hook))).toBe(false);
+    expect(readFileSync(join(scene.work, '.git/hooks/own.sample'), 'utf8')).toBe('x\n');
+    expect(held(scene).map((record) => record.get('key'))).toEqual([['hooks/pre-commit']]);
+  });
+
+  const identity = 'git -c user.name=a -c user.email=a@b -c protocol.file.allow=always';
+
+  test('a worktree in the workspace is made, used and removed', async () => {
+    const scene = makeScene(scenes.path, person);
+    outside(scene.work, `${identity} commit -q --allow-empty -m first`);
+    const add = `git worktree add -q tree && cd tree && echo 1 > f && git add f && ${identity} commit -qm in`;
+    const { text } = await inBox(scene, `{ ${add} && git log --format=%s -1; } 2>&1`);
+    expect(text).toBe('in\n');
+    const admin = join(scene.work, '.git/worktrees/tree');
+    expect(readFileSync(join(admin, 'commondir'), 'utf8')).toBe('../..\n');
+    expect(readFileSync(join(admin, 'gitdir'), 'utf8')).toBe(`${scene.work}/tree/.git\n`);
+    expect(outside(scene.work, 'git -C tree status --porcelain')).toBe('');
+    const { text: removed } = await inBox(scene, 'git worktree remove tree 2>&1');
+    expect([removed, existsSync(admin), held(scene)]).toEqual(['', false, []]);
+  });
+
+  test('a submodule is added, moved, taken out and put in again, with the same configuration', async () => {
+    const scene = makeScene(scenes.path, person);
+    const part = join(scene.outside, 'part');
+    outside(scene.outside, `git init -q part; ${identity} -C part commit -q --allow-empty -m part`);
+    const work = [
+      `${identity} submodule add -q --name deep/part ${part} sub`,
+      `${identity} commit -qm sub`,
+      'git mv sub moved',
+      `${identity} commit -qm moved`,
+      'git submodule --quiet deinit -f moved',
+      `${identity} submodule --quiet update --init`,
+    ].join(' && ');
+    const { text } = await inBox(scene, `{ ${work}; } 2>&1`);
+    const twin = join(scene.outside, 'twin');
+    outside(scene.outside, `git init -q twin && cd twin && ${work}`);
+    expect([text, held(scene)]).toEqual(['', []]);
+    for (const name of ['.git/config', '.git/modules/deep/part/config', 'moved/.git']) {
+      expect(readFileSync(join(scene.work, name), 'utf8')).toBe(
+        readFileSync(join(twin, name), 'utf8'),
+      );
+    }
+    const { text: refused } = await inBox(scene, 'git -C moved config core.editor x 2>&1');
+    expect(refused).toContain('Permission denied');
+    expect(held(scene).map((record) => record.get('key'))).toEqual([['core.editor']]);
+  });
+
   test('held again, it is kept once', async () => {
     const scene = makeScene(scenes.path, person);
     await inBox(scene, 'for i in 1 2 3; do git config core.pager less; done');

@@ -8,6 +8,7 @@ use std::time::Duration;
 use forkline_launch::Step;
 use forkline_protocol::{Answer, pair, send, take};
 
+use crate::outside;
 use crate::signals;
 
 /// Returns a pidfd of the parent process, which is the host. It is readable once the host has ended.
@@ -122,6 +123,9 @@ const AGAIN: Duration = Duration::from_millis(10);
 /// must not wait for ever: if the answer can't be sent, this cradle ends, and its keeper ends the
 /// command's members and tells the host.
 pub fn send_answer(ties: Ties, answer: &Answer) {
+    if let Answer::Exit(_) = answer {
+        outside::settle();
+    }
     let message = answer.encode();
     for _ in 0..TRIES {
         match deliver(ties, &message) {

@@ -194,7 +194,7 @@ fn send_news(lifeline: &OwnedFd, news: &News) {
 fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, SetupError> {
     tree::refuse_replaced(plan)?;
     let plan = &plan.resolved();
-    let git = tree::git_trees(plan)?;
+    let (git, judges_settings) = (tree::git_trees(plan)?, plan.judges_settings());
     let public = agents::inside::public_files(&plan.agents);
     let reading = tree::make(plan)?;
     let agents = agents::inside::listen(&plan.agents, public)
@@ -227,6 +227,7 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, SetupEr
     enforced.set(Protection::Processes, Mechanism::Namespace.when(!plan.host_processes));
     enforced.set(Protection::SocketFamilies, Mechanism::Seccomp);
     enforced.set(Protection::Privileges, Mechanism::Namespace);
+    enforced.set_if(judges_settings, Protection::Settings, Mechanism::Gate);
     Ok(Built { enforced, listener, git, agents, warden: None })
 }
 

@@ -23,6 +23,8 @@ pub enum Protection {
     SocketFamilies,
     /// Gaining privileges by executing a program.
     Privileges,
+    /// Changing settings that programs outside obey.
+    Settings,
 }
 
 /// The mechanism that enforces a protection.
@@ -34,6 +36,8 @@ pub enum Mechanism {
     Landlock,
     Seccomp,
     Proxy,
+    /// Each change is judged.
+    Gate,
     None,
 }
 
@@ -51,6 +55,13 @@ pub struct Enforced(Vec<(Protection, Mechanism)>);
 impl Enforced {
     pub fn set(&mut self, protection: Protection, mechanism: Mechanism) {
         self.0.push((protection, mechanism));
+    }
+
+    /// Sets a protection that not every sandbox has.
+    pub fn set_if(&mut self, is_there: bool, protection: Protection, mechanism: Mechanism) {
+        if is_there {
+            self.set(protection, mechanism);
+        }
     }
 
     /// Returns `protection=mechanism` pairs, separated by blanks.
@@ -128,6 +139,7 @@ impl fmt::Display for Protection {
             Protection::Processes => "processes",
             Protection::SocketFamilies => "socketFamilies",
             Protection::Privileges => "privileges",
+            Protection::Settings => "settings",
         })
     }
 }
@@ -140,6 +152,7 @@ impl fmt::Display for Mechanism {
             Mechanism::Landlock => "landlock",
             Mechanism::Seccomp => "seccomp",
             Mechanism::Proxy => "proxy",
+            Mechanism::Gate => "gate",
             Mechanism::None => "none",
         })
     }

@@ -67,6 +67,11 @@ impl Caller {
         Caller { pid, other: None, status: OnceCell::new() }
     }
 
+    /// Returns the same caller, for acts after its call.
+    pub fn twin(&self) -> Caller {
+        Caller { pid: self.pid, other: self.other.clone(), status: OnceCell::new() }
+    }
+
     /// Returns the caller's umask.
     pub fn mask(&self) -> Result<u32, i32> {
         let read = || fs::read_to_string(format!("{}/status", self.pid)).unwrap_or_default();

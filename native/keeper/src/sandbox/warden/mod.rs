@@ -19,7 +19,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::process::exit;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use forkline_protocol::{News, send};
@@ -33,7 +33,7 @@ use crate::sandbox::ports::ask::{RelayLine, Tell};
 use crate::sandbox::privileges;
 use agents::{AgentCall, Asker, Broker, OutsideAgents};
 use connecting::ConnectPolicy;
-use gate::Gate;
+use gate::{Gate, Teller};
 pub use guarded::GuardedSandbox;
 use held::HeldStore;
 use lines::DenialSockets;
@@ -59,6 +59,8 @@ struct Warden {
     lines: DenialSockets,
     idle: AtomicUsize,
     all: AtomicUsize,
+    /// Whether a thread judges what commands have written in place.
+    is_settling: AtomicBool,
 }
 
 /// Starts the warden as a child of this process, with which it ends.
@@ -133,6 +135,7 @@ impl Warden {
             lines: DenialSockets::new(given.lines),
             idle: AtomicUsize::new(0),
             all: AtomicUsize::new(0),
+            is_settling: AtomicBool::new(false),
         }
     }
 
@@ -160,6 +163,7 @@ impl Warden {
                 self.start_another();
             }
             self.answer(&notice);
+            self.start_settling();
             if self.idle.fetch_add(1, Ordering::AcqRel) >= MOST_IDLE {
                 self.idle.fetch_sub(1, Ordering::AcqRel);
                 self.all.fetch_sub(1, Ordering::AcqRel);
@@ -191,10 +195,20 @@ impl Warden {
         let warden = Arc::clone(self);
         let hear = move || {
             let Some(ports) = &warden.ports else { return };
-            ports.watch(|Tell { cradle, word }| warden.tell_of(cradle, word));
+            ports.watch(|Tell { cradle, word }| warden.tell(cradle, word));
         };
         // Without it, ports are told to be open that no longer are.
         let _ = thread::Builder::new().stack_size(128 * 1024).spawn(hear);
+    }
+
+    /// Starts the thread that judges what commands have written in place, once that has been.
+    fn start_settling(self: &Arc<Self>) {
+        if self.gate.has_staged() && !self.is_settling.swap(true, Ordering::AcqRel) {
+            let another = Arc::clone(self);
+            let stack = thread::Builder::new().stack_size(128 * 1024);
+            // Without it the next call judges what was closed before.
+            let _ = stack.spawn(move || another.gate.settle_all(&*another));
+        }
     }
 
     fn answer(self: &Arc<Self>, notice: &Notice) {
@@ -214,8 +228,7 @@ impl Warden {
             }
             Asked::Listen => self.listen(notice),
             Asked::Name(naming) => {
-                let tell_held = |pid, what| self.tell_denied(pid, what);
-                self.gate.answer(&self.listener, notice, naming, &tell_held);
+                self.gate.answer(&self.listener, notice, naming, self.as_ref());
             }
             Asked::Socket if first as i32 == libc::AF_UNIX => {
                 self.give_muted(notice, second as i32)
@@ -231,7 +244,7 @@ impl Warden {
         let Some(ports) = &self.ports else { return self.listener.go_on(notice) };
         match ports.listen(&self.listener, notice, self.keeper) {
             Ok(news) => {
-                news.into_iter().for_each(|Tell { cradle, word }| self.tell_of(cradle, word));
+                news.into_iter().for_each(|Tell { cradle, word }| self.tell(cradle, word));
                 self.listener.answer(notice, Ok(()));
             }
             Err(Some(errno)) => self.listener.answer(notice, Err(errno)),
@@ -256,7 +269,7 @@ impl Warden {
         let asker = Asker::of(notice.pid as i32, self.keeper);
         let serve = move || {
             if let Some(asker) = asker {
-                warden.broker.serve(call, asker, &|cradle, what| warden.tell_of(cradle, what));
+                warden.broker.serve(call, asker, &|cradle, what| warden.tell(cradle, what));
             }
             warden.broker.leave();
         };
@@ -268,13 +281,18 @@ impl Warden {
 
     /// Tells what a process was denied.
     fn tell_denied(&self, pid: i32, what: String) {
-        if let Some(cradle) = outside::child_above(pid, self.keeper) {
-            self.tell_of(cradle, what);
+        if let Some(cradle) = self.cradle_of(pid) {
+            self.tell(cradle, what);
         }
     }
+}
 
-    /// Tells the host about the command of a cradle, or its keeper if the host may leave it behind.
-    fn tell_of(&self, cradle: i32, what: String) {
+impl Teller for Warden {
+    fn cradle_of(&self, pid: i32) -> Option<i32> {
+        outside::child_above(pid, self.keeper)
+    }
+
+    fn tell(&self, cradle: i32, what: String) {
         if !self.lines.send_denial(cradle, &what) {
             let news = News::Denied(cradle, what);
             let _ = send(self.lifeline.as_fd(), [&news.encode(), b""], &[]);

@@ -1,6 +1,6 @@
 //! Actions for a caller, with its rights, on a name in an open directory.
 
-use std::ffi::{CString, OsStr};
+use std::ffi::{CStr, CString, OsStr};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -35,6 +35,26 @@ pub fn open(caller: &Caller, found: &GateEntry, flags: i32, mode: u32) -> Result
         unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags & !libc::O_NONBLOCK) };
     }
     Ok(file)
+}
+
+/// What the link leads to by which git finds out whether there can be links: no file.
+const TRIAL: &CStr = c"testing";
+
+/// Returns whether a link is that by which git finds out, in a new repository, whether there can be any.
+/// No file of git's has such a name.
+pub fn is_trial(found: &GateEntry, target: &[u8]) -> bool {
+    let name = found.name.as_bytes();
+    let is_random = |rest: &[u8]| rest.len() == 6 && rest.iter().all(u8::is_ascii_alphanumeric);
+    target == TRIAL.to_bytes() && name.strip_prefix(b"t").is_some_and(is_random)
+}
+
+/// Makes that link, which git removes at once.
+pub fn make_trial(caller: &Caller, found: &GateEntry) -> Result<(), i32> {
+    let (directory, name) = (found.directory.as_raw_fd(), found.name.as_ptr());
+    caller.act(|| {
+        // SAFETY: names that end with NUL.
+        done(unsafe { libc::symlinkat(TRIAL.as_ptr(), directory, name) }.into())
+    })
 }
 
 /// Changes or removes one name.

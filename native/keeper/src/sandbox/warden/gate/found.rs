@@ -9,6 +9,8 @@ use crate::sandbox::warden::gate::obeyed::Touch;
 
 /// One of git's directories.
 pub struct Root {
+    /// Its number among all.
+    pub number: usize,
     /// The path at which it is seen.
     pub path: PathBuf,
     /// The tree that can be written to.

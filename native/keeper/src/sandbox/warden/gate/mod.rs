@@ -8,11 +8,13 @@
 //! it may not do by itself.
 
 mod act;
+mod actor;
 mod found;
 mod names;
 mod obeyed;
 mod request;
 mod settings;
+mod staged;
 
 use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -25,50 +27,54 @@ use crate::sandbox::place;
 use crate::sandbox::plan::Plan;
 use crate::sandbox::warden::caller::{Caller, link_of, path_of};
 use crate::sandbox::warden::held::HeldStore;
+pub use actor::Teller;
+use actor::{Actor, Asking, Judgement};
 use found::{GateEntry, Root};
 use names::Names;
-use obeyed::{Obeyed, Touch};
 use request::{Action, FileRequest, Named};
-use settings::{Judge, Verdict, WantedFile, present};
 
 /// Carries out calls for processes in the sandbox.
 pub struct Gate {
     roots: Vec<Root>,
-    /// None: what git obeys is read-only.
-    judge: Option<Judge>,
-}
-
-/// A function that tells the host of a change that is held back, for a process.
-type TellHeld<'a> = &'a dyn Fn(i32, String);
-
-/// A caller, and the means to tell what was held back of its changes.
-struct Asking<'a> {
-    caller: &'a Caller,
-    tell: TellHeld<'a>,
-}
-
-/// The decision about a call.
-enum Judgement {
-    Continue,
-    Return(Result<(), i32>),
-    /// The opened file, and the flags of the call.
-    File(OwnedFd, i32),
+    actor: Actor,
 }
 
 impl Gate {
     /// `trees`: the path at which each of git's directories is seen, and a tree that can be written to.
     /// `store`: for changes that are held back. The working directory must be `/proc`.
     pub fn new(trees: Vec<(PathBuf, OwnedFd)>, plan: &Plan, store: Option<HeldStore>) -> Gate {
-        let root = |(path, tree): (PathBuf, OwnedFd)| {
+        let root = |(number, (path, tree)): (usize, (PathBuf, OwnedFd))| {
             let names = Names::of(Path::new(&format!("self/fd/{}", tree.as_raw_fd())));
-            Root { path, tree, names }
+            Root { number, path, tree, names }
         };
-        Gate { roots: trees.into_iter().map(root).collect(), judge: Judge::new(plan, store) }
+        let roots = trees.into_iter().enumerate().map(root).collect();
+        Gate { roots, actor: Actor::new(plan, store) }
+    }
+
+    /// Returns whether files are being written that are judged when they are closed.
+    pub fn has_staged(&self) -> bool {
+        self.actor.has_staged()
+    }
+
+    /// Judges such files, as long as there can be any.
+    pub fn settle_all(&self, teller: &dyn Teller) -> ! {
+        loop {
+            self.actor.wait();
+            self.actor.settle(&self.roots, teller);
+        }
     }
 
     /// Answers a call.
-    pub fn answer(&self, listener: &Listener, notice: &Notice, naming: Naming, tell: TellHeld) {
-        match self.judge(listener, notice, naming, tell) {
+    pub fn answer(
+        &self,
+        listener: &Listener,
+        notice: &Notice,
+        naming: Naming,
+        teller: &dyn Teller,
+    ) {
+        // What the caller has closed is to be there for its next call.
+        self.actor.settle(&self.roots, teller);
+        match self.judge(listener, notice, naming, teller) {
             Judgement::Continue => listener.go_on(notice),
             Judgement::Return(result) => listener.answer(notice, result),
             Judgement::File(file, flags) => {
@@ -82,7 +88,7 @@ impl Gate {
         listener: &Listener,
         notice: &Notice,
         naming: Naming,
-        tell: TellHeld,
+        teller: &dyn Teller,
     ) -> Judgement {
         let pid = notice.pid as i32;
         let Some(request) = FileRequest::read(&Caller::unknown(pid), notice, naming) else {
@@ -100,11 +106,11 @@ impl Gate {
         if !listener.stands(notice) {
             return Judgement::Return(Err(libc::EINTR));
         }
-        let asking = Asking { caller: &caller, tell };
+        let asking = Asking { caller: &caller, teller };
         match (found, other) {
-            (Some(found), None) => self.act_on_one(&asking, &found, &request.action),
+            (Some(found), None) => self.actor.act_on_one(&asking, &found, &request.action),
             (Some(from), Some(Some(to))) if std::ptr::eq(from.root, to.root) => {
-                Judgement::Return(self.act_on_two(&asking, &from, &to, &request.action))
+                Judgement::Return(self.actor.act_on_two(&asking, &from, &to, &request.action))
             }
             (None, None | Some(None)) => Judgement::Continue,
             _ => Judgement::Return(Err(libc::EXDEV)),
@@ -146,98 +152,6 @@ impl Gate {
         let below = below.join(OsStr::from_bytes(name));
         let touch = root.names.touch(&below);
         Some(GateEntry { root, directory, name: CString::new(name).ok()?, below, touch })
-    }
-
-    fn act_on_one(&self, asking: &Asking, found: &GateEntry, action: &Action) -> Judgement {
-        // Git follows links when it writes its own files.
-        if matches!(action, Action::Symlink) {
-            return Judgement::Return(Err(libc::EPERM));
-        }
-        if let Touch::Kept(obeyed) = found.touch {
-            return Judgement::Return(self.act_on_kept(asking, found, obeyed, action));
-        }
-        match action {
-            Action::Open { flags, mode } => match act::open(asking.caller, found, *flags, *mode) {
-                Ok(file) => Judgement::File(file, *flags),
-                Err(errno) => Judgement::Return(Err(errno)),
-            },
-            action => Judgement::Return(act::change(asking.caller, found, action)),
-        }
-    }
-
-    /// Acts on a name that git obeys.
-    fn act_on_kept(
-        &self,
-        asking: &Asking,
-        found: &GateEntry,
-        obeyed: Obeyed,
-        action: &Action,
-    ) -> Result<(), i32> {
-        let Some(judge) = &self.judge else { return Err(libc::EROFS) };
-        match (obeyed, action) {
-            (Obeyed::Foreign, _) => Err(libc::EROFS),
-            // The directory itself is a place for samples.
-            (Obeyed::Hooks, Action::MakeDirectory { .. } | Action::Remove { .. }) => {
-                act::change(asking.caller, found, action)
-            }
-            (Obeyed::Config { .. }, Action::ChangeMode { mode }) => {
-                act::change_execution(asking.caller, found, *mode)
-            }
-            (_, Action::Remove { flags: 0 }) => {
-                let there = present(asking.caller, found)?.ok_or(libc::ENOENT)?;
-                let wanted = WantedFile { content: None, mode: there.status.st_mode };
-                self.told(asking, judge.change(asking.caller, found, obeyed, &wanted)?)
-            }
-            _ => Err(libc::EROFS),
-        }
-    }
-
-    /// Renames or links from one name to another.
-    fn act_on_two(
-        &self,
-        asking: &Asking,
-        from: &GateEntry,
-        to: &GateEntry,
-        action: &Action,
-    ) -> Result<(), i32> {
-        let caller = asking.caller;
-        let touches_kept = [from, to].iter().any(|found| matches!(found.touch, Touch::Kept(_)));
-        match (&self.judge, to.touch, action) {
-            (Some(judge), Touch::Kept(obeyed), Action::Rename { flags, .. })
-                if flags & !libc::RENAME_NOREPLACE == 0
-                    && !matches!(from.touch, Touch::Kept(_))
-                    && !matches!(obeyed, Obeyed::Foreign | Obeyed::Hooks) =>
-            {
-                let there = present(caller, from)?.ok_or(libc::ENOENT)?;
-                if *flags != 0 && present(caller, to)?.is_some() {
-                    return Err(libc::EEXIST);
-                }
-                let wanted =
-                    WantedFile { content: Some(&there.content), mode: there.status.st_mode };
-                self.told(asking, judge.change(caller, to, obeyed, &wanted)?)?;
-                act::change(caller, from, &Action::Remove { flags: 0 })
-            }
-            _ if touches_kept => Err(libc::EROFS),
-            _ if [from, to].iter().any(|found| found.touch == Touch::Above)
-                && !act::moves_file(caller, from, action)? =>
-            {
-                Err(libc::EROFS)
-            }
-            _ => act::rename_or_link(caller, from, to, action),
-        }
-    }
-
-    /// Tells the host of what is held back, which is an error for the caller.
-    fn told(&self, asking: &Asking, verdict: Verdict) -> Result<(), i32> {
-        match verdict {
-            Verdict::Done => Ok(()),
-            Verdict::Held(id) => {
-                if let Some(id) = id {
-                    (asking.tell)(asking.caller.pid, format!("held={id}"));
-                }
-                Err(libc::EACCES)
-            }
-        }
     }
 }
 

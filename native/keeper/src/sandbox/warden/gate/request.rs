@@ -32,7 +32,9 @@ pub enum Action {
         to: Named,
     },
     /// Makes a symbolic link.
-    Symlink,
+    Symlink {
+        target: Vec<u8>,
+    },
     ChangeMode {
         mode: u32,
     },
@@ -75,8 +77,8 @@ impl FileRequest {
             Naming::RenameAt2 => (at(a, b)?, Action::Rename { to: at(c, d)?, flags: e as u32 }),
             Naming::Link => (here(a)?, Action::Link { to: here(b)? }),
             Naming::LinkAt => (at(a, b)?, Action::Link { to: at(c, d)? }),
-            Naming::Symlink => (here(b)?, Action::Symlink),
-            Naming::SymlinkAt => (at(b, c)?, Action::Symlink),
+            Naming::Symlink => (here(b)?, Action::Symlink { target: caller.text(a)? }),
+            Naming::SymlinkAt => (at(b, c)?, Action::Symlink { target: caller.text(a)? }),
             Naming::ChangeMode => (here(a)?, Action::ChangeMode { mode: b as u32 }),
             Naming::ChangeModeAt => (at(a, b)?, Action::ChangeMode { mode: c as u32 }),
             Naming::SetTimesAt => (at(a, b)?, Action::SetTimes { times: times(caller, c)? }),

@@ -6,6 +6,9 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::sandbox::warden::gate::settings::reading::Setting;
 
+/// Returns whether a value names a working tree.
+type IsWorktree<'a> = &'a dyn Fn(&[u8]) -> bool;
+
 /// Where a setting stands.
 pub struct SettingContext<'a> {
     /// Whether there was no configuration: a repository is being made.
@@ -14,8 +17,8 @@ pub struct SettingContext<'a> {
     pub all: &'a [Setting],
     /// The directories that commands write to: a push to a repository there would run its hooks.
     pub writable: &'a [PathBuf],
-    /// Returns whether a submodule's working tree may be this.
-    pub may_be_worktree: &'a dyn Fn(&[u8]) -> bool,
+    /// Returns whether a submodule's working tree may be this. None: the configuration is no submodule's.
+    pub may_be_worktree: Option<IsWorktree<'a>>,
 }
 
 /// A key's parts: `remote`, `origin`, `url`.
@@ -69,12 +72,15 @@ pub fn effect(Setting { key, value }: &Setting, place: &SettingContext) -> Effec
         (b"core", None, b"sparsecheckout" | b"sparsecheckoutcone") => Effect::Harmless,
         (b"core", None, b"repositoryformatversion") => of_value(matches!(value, b"0" | b"1")),
         (b"core", None, b"bare") => of_key(place.is_new && value == b"false"),
-        (b"core", None, b"worktree") => of_key((place.may_be_worktree)(value)),
+        (b"core", None, b"worktree") => {
+            place.may_be_worktree.map_or(Effect::Any, |may| of_value(may(value)))
+        }
         (b"core", None, variable) => of_key(place.is_new && FORMAT.contains(&variable)),
         (b"index", None, b"sparse") | (b"extensions", None, b"worktreeconfig") => Effect::Harmless,
         (b"extensions", None, b"objectformat" | b"refstorage") => of_key(place.is_new),
-        // git-lfs writes it at its first use.
+        // git-lfs writes them at its first use, and at the first of a server.
         (b"lfs", None, b"repositoryformatversion") => of_value(value == b"0"),
+        (b"lfs", Some(_), b"access") => of_value(matches!(value, b"none" | b"basic")),
         _ => Effect::Any,
     }
 }
@@ -184,7 +190,7 @@ mod tests {
             is_new,
             all: &[setting("remote.origin.url", "https://h/r")],
             writable: &["/w".into()],
-            may_be_worktree: &|value| value == b"../../../sub",
+            may_be_worktree: Some(&|value| value == b"../../../sub"),
         };
         effect(&setting(key, value), &place) == Effect::Harmless
     }

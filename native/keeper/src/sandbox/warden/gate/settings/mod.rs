@@ -7,7 +7,9 @@ mod place;
 mod putting;
 mod reading;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::sandbox::plan::{Access, Plan};
 use crate::sandbox::warden::caller::Caller;
@@ -27,6 +29,8 @@ pub struct Judge {
     program: PathBuf,
     /// The directories that commands write to.
     writable: Vec<PathBuf>,
+    /// The configurations that did not exist before: git writes a new one in many steps.
+    made: Mutex<HashSet<PathBuf>>,
 }
 
 /// The decision about a change.
@@ -42,7 +46,8 @@ impl Judge {
     pub fn new(plan: &Plan, store: Option<HeldStore>) -> Option<Judge> {
         let program = plan.git_program.clone().filter(|_| !plan.settings_read_only)?;
         let written = plan.paths(Access::Write).chain(plan.paths(Access::Git));
-        Some(Judge { store: store?, program, writable: written.map(Into::into).collect() })
+        let writable = written.map(Into::into).collect();
+        Some(Judge { store: store?, program, writable, made: Mutex::default() })
     }
 
     /// Carries out a change of a file that git obeys, or holds it back. An error is the errno for the
@@ -64,11 +69,20 @@ impl Judge {
             }
             match put(caller, at, present.as_ref(), wanted) {
                 Err(libc::EAGAIN) => {}
-                result => return result.map(|()| Verdict::Done),
+                result => {
+                    if result.is_ok() && present.is_none() {
+                        self.made().insert(at.path());
+                    }
+                    return result.map(|()| Verdict::Done);
+                }
             }
         }
         keys.push("changed outside meanwhile".into());
         Ok(Verdict::Held(self.hold(at, &keys, None, wanted)))
+    }
+
+    fn made(&self) -> MutexGuard<'_, HashSet<PathBuf>> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn hold(
@@ -136,12 +150,13 @@ impl Judge {
             return vec!["what git can't read".into()];
         };
         let is_new = obeyed == Obeyed::Config { is_of_worktree: false }
-            && (before.is_none() || wanted.content.is_none());
+            && (before.is_none() || wanted.content.is_none() || self.made().contains(&at.path()));
+        let may_be_worktree = |value: &[u8]| place::may_be_worktree(at, value, &self.writable);
         let place = SettingContext {
             is_new,
             all: &all,
             writable: &self.writable,
-            may_be_worktree: &|value| place::may_be_worktree(at, value, &self.writable),
+            may_be_worktree: place::is_submodules(at).then_some(&may_be_worktree),
         };
         changed_keys(&before_all, &all, |setting| effect(setting, &place))
     }

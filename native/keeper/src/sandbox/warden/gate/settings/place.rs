@@ -43,7 +43,7 @@ pub fn is_back_link(at: &GateEntry, content: &[u8], writable: &[PathBuf]) -> boo
 
 /// Returns whether the value of `core.worktree` is the directory that has this submodule's `.git` file.
 pub fn may_be_worktree(at: &GateEntry, value: &[u8], writable: &[PathBuf]) -> bool {
-    let Some(tree) = is_submodules(at).then(|| resolved(at, value)).flatten() else { return false };
+    let Some(tree) = resolved(at, value) else { return false };
     let own = at.path();
     let named = named_by(&tree).and_then(|named| plain_path(&tree.join(named)));
     is_within(at, &tree, writable) && named.as_deref() == own.parent()
