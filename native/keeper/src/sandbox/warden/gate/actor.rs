@@ -1,6 +1,9 @@
 //! Carries out calls in git's directories, and has those that change what git obeys judged.
 
+use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::sandbox::plan::Plan;
 use crate::sandbox::warden::caller::Caller;
@@ -15,11 +18,16 @@ use crate::sandbox::warden::held::{HeldStore, read_all};
 /// The most bytes of a file that a command writes in the place of one that git obeys.
 const MOST_STAGED: usize = 1 << 20;
 
+/// The most hooks whose content is remembered.
+const MOST_HOOKS: usize = 64;
+
 /// Acts in git's directories.
 pub struct Actor {
     /// None: what git obeys is read-only.
     judge: Option<Judge>,
     staging: Staging,
+    /// The content of hooks that are held back, whose modes may still be changed.
+    hooks: Mutex<HashMap<PathBuf, Vec<u8>>>,
 }
 
 /// Whoever tells the host what is held back.
@@ -46,7 +54,11 @@ pub enum Judgement {
 impl Actor {
     /// `store`: for changes that are held back. None: what git obeys is read-only.
     pub fn new(plan: &Plan, store: Option<HeldStore>) -> Actor {
-        Actor { judge: Judge::new(plan, store), staging: Staging::default() }
+        Actor {
+            judge: Judge::new(plan, store),
+            staging: Staging::default(),
+            hooks: Mutex::default(),
+        }
     }
 
     /// Returns whether a file has been written in place.
@@ -79,12 +91,26 @@ impl Actor {
         if content.is_empty() && present(&caller, &entry).ok()?.is_none() {
             return Some(());
         }
-        if let Verdict::Held(id) =
-            self.judge.as_ref()?.change(&caller, &entry, obeyed, &wanted).ok()?
-        {
+        let verdict = self.judge.as_ref()?.change(&caller, &entry, obeyed, &wanted).ok()?;
+        if let Verdict::Held(id) = verdict {
             teller.tell(cradle?, format!("held={}", id?));
+            if obeyed == Obeyed::Hook {
+                self.remember(entry.path(), content);
+            }
         }
         Some(())
+    }
+
+    fn remember(&self, hook: PathBuf, content: Vec<u8>) {
+        let mut hooks = self.hooks();
+        if hooks.len() >= MOST_HOOKS {
+            hooks.clear();
+        }
+        hooks.insert(hook, content);
+    }
+
+    fn hooks(&self) -> MutexGuard<'_, HashMap<PathBuf, Vec<u8>>> {
+        self.hooks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn act_on_one(&self, asking: &Asking, found: &GateEntry, action: &Action) -> Judgement {
@@ -178,6 +204,15 @@ impl Actor {
             }
             (Obeyed::Config { .. }, Action::ChangeMode { mode }) => {
                 act::change_execution(asking.caller, found, *mode)
+            }
+            // Programs that write a hook make it executable then.
+            (Obeyed::Hook, Action::ChangeMode { mode })
+                if present(asking.caller, found)?.is_none() =>
+            {
+                let content = self.hooks().get(&found.path()).cloned().ok_or(libc::ENOENT)?;
+                let wanted = WantedFile { content: Some(&content), mode: *mode };
+                let verdict = judge.change(asking.caller, found, obeyed, &wanted)?;
+                self.told(asking, verdict).or(Ok(()))
             }
             (_, Action::Remove { flags: 0 }) => {
                 let there = present(asking.caller, found)?.ok_or(libc::ENOENT)?;

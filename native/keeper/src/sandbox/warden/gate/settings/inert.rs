@@ -58,7 +58,8 @@ pub fn effect(Setting { key, value }: &Setting, place: &SettingContext) -> Effec
     match (key.section, key.name, key.variable) {
         (b"branch", Some(_), b"remote" | b"pushremote") => of_value(is_remote(value, place)),
         (b"branch", _, variable) => of_key(variable != b"mergeoptions"),
-        (b"user", None, variable) => of_key(variable != b"signingkey"),
+        (b"user", None, b"signingkey") => Effect::Any,
+        (b"user", None, _) => of_value(!is_odd(value)),
         (b"remote", Some(name), _) if has_helper(name) => Effect::Any,
         (b"remote", Some(_), b"url" | b"pushurl") => {
             of_value(is_address(value, Some(place.writable)))

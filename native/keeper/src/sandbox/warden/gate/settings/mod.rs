@@ -138,7 +138,9 @@ impl Judge {
     ) -> Vec<String> {
         let after = wanted.content.unwrap_or_default();
         let old = before.unwrap_or_default();
-        if before.is_some() && wanted.content.is_none() && !place::is_submodules(at) {
+        // A submodule that was not there before may go again.
+        let is_of_worktree = obeyed == Obeyed::Config { is_of_worktree: true };
+        if wanted.content.is_none() && !is_of_worktree && !self.made().contains(&at.path()) {
             return vec![obeyed.key(&at.below)];
         }
         // Other programs that read the file may take such lines for something else than git does.
@@ -150,7 +152,7 @@ impl Judge {
             return vec!["what git can't read".into()];
         };
         let is_new = obeyed == Obeyed::Config { is_of_worktree: false }
-            && (before.is_none() || wanted.content.is_none() || self.made().contains(&at.path()));
+            && (before.is_none() || self.made().contains(&at.path()));
         let may_be_worktree = |value: &[u8]| place::may_be_worktree(at, value, &self.writable);
         let place = SettingContext {
             is_new,
