@@ -79,7 +79,7 @@ export function toReport(lines: string): EngineReport {
   const isRule = ([name, value]: [string, string]): boolean =>
     name !== 'held' && name !== 'port' && !toDenial(name, value) && !toAgentNews(name, value);
   const { renewed, ...enforced } = Object.fromEntries(all.filter(isRule));
-  // Older keepers, of detached commands, and those without a gate do not tell it.
+  // Landlock alone does not tell it, nor do older keepers of detached commands.
   const settings = enforced.write === 'namespace' ? 'mount' : 'none';
   return {
     enforced: { settings, ...enforced } as EngineReport['enforced'],

@@ -82,8 +82,8 @@ export class ShellSandbox {
     known: SandboxReport | undefined,
   ): Promise<SandboxReport | undefined> {
     if (known === undefined) return undefined;
-    // Other fields of an ended shell's report are about all of its calls.
-    const { incomplete: _, held: __, ...ofAll } = known;
+    // That of an ended shell is about all of its calls.
+    const { incomplete: _, ...ofAll } = known;
     const denials = ofAll.denials.filter(({ source }) => source === 'kernel');
     const call = { stdout, stderr, durationMs, sandbox: { ...ofAll, denials } };
     const told = await withDenials(call, this.#resolved, from, startedAt);

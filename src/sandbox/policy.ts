@@ -84,6 +84,13 @@ export interface SandboxPolicy {
    */
   readonly secrets?: Readonly<Record<string, SandboxSecret>> | undefined;
   /**
+   * What becomes of changes of what git obeys in its directories. `judge`: a change of harmless keys alone goes
+   * in, and any other is held back, see `result.heldBack`; `read-only`: none is possible. Where
+   * `filesystem.denyWrite` is given, what it names is read-only, and nothing is judged. Default: 'judge', where that
+   * is possible; `result.sandbox.enforced.settings` says what is.
+   */
+  readonly settings?: 'judge' | 'read-only' | undefined;
+  /**
    * `all`: every protection is enforced, or no command is run. `landlock`: only protections that work without
    * namespaces, as in a container that forbids them; `result.sandbox` says which are not enforced.
    * `best-effort`: as many as possible. Default: 'all'.
@@ -105,6 +112,7 @@ const POLICY_NAMES: OptionNames<SandboxPolicy> = {
   gpgAgent: true,
   processes: true,
   secrets: true,
+  settings: true,
   require: true,
 };
 const FILESYSTEM_NAMES: OptionNames<SandboxFilesystem> = {
@@ -159,6 +167,7 @@ export function readSandbox(given: unknown): SandboxPolicy | undefined {
   checkNetwork(policy.network);
   checkWord('processes', policy.processes, ['own', 'host']);
   checkWord('require', policy.require, ['all', 'landlock', 'best-effort']);
+  checkSettings(policy);
   if (policy.secrets !== undefined) {
     checkSecrets(policy.secrets, checkDomains);
     if (typeof policy.network === 'string') {
@@ -181,6 +190,26 @@ export function readSandbox(given: unknown): SandboxPolicy | undefined {
   for (const name of PATH_LISTS) checkPaths(`filesystem.${name}`, files[name]);
   checkWord('filesystem.tmp', files.tmp, ['private', 'shared']);
   return withFields(policy);
+}
+
+/** Refuses to promise a judgement where there is none. */
+function checkSettings({ settings, filesystem, require, mode }: SandboxPolicy): void {
+  checkWord('settings', settings, ['judge', 'read-only']);
+  const reason = settings === 'judge' && notJudged(mode, require, filesystem);
+  if (!reason) return;
+  throw new InputError(`sandbox.settings: expected nothing beside ${reason}, got 'judge'`);
+}
+
+/** Returns the field by which nothing is judged, and why; undefined: there is none. */
+function notJudged(
+  mode: SandboxPolicy['mode'],
+  require: SandboxPolicy['require'],
+  filesystem: SandboxPolicy['filesystem'],
+): string | undefined {
+  if (require === 'landlock') return "require: 'landlock', which can't judge";
+  if (mode === 'danger-full-access') return "mode: 'danger-full-access', which keeps no settings";
+  if (!filesystem?.denyWrite) return undefined;
+  return 'filesystem.denyWrite, which says itself what is kept';
 }
 
 /** What a policy of the mode `danger-full-access` says of files, unless its own fields do. */

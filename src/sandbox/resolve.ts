@@ -234,6 +234,7 @@ function planned(
     sandbox.ownTmp ? '' : 'tmp\0shared\0',
     pinned('write', [...writable.filter((path) => !isGits(path)), ...pipes]),
     pinned('git', existing(git.directories)),
+    policy.settings === 'read-only' ? 'settings\0read-only\0' : '',
     git.directories.length === 0 ? '' : judgedSettings(writable),
     pinned(
       'keep',

@@ -29,6 +29,7 @@ const FIELDS: {
   gpgAgent: (folder) => besides({ gpgAgent: { socket: `${folder}/file` } }),
   processes: () => besides({ processes: 'host' }),
   secrets: () => besides({ secrets: { TOKEN: { value: 'a'.repeat(40), domains: ['a.test'] } } }),
+  settings: () => besides({ settings: 'read-only' }),
   require: () => besides({ require: 'best-effort' }),
 };
 

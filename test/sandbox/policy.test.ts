@@ -26,6 +26,10 @@ test.each([
   [{ network: { allowedDomains: [], deny: [] } }, 'sandbox.network.deny'],
   [{ processes: 'all' }, 'sandbox.processes'],
   [{ require: 'namespaces' }, 'sandbox.require'],
+  [{ settings: 'ask' }, 'sandbox.settings'],
+  [{ settings: 'judge', require: 'landlock' }, 'sandbox.settings'],
+  [{ settings: 'judge', mode: 'danger-full-access' }, 'sandbox.settings'],
+  [{ settings: 'judge', filesystem: { denyWrite: ['x'] } }, 'sandbox.settings'],
   [{ filesystem: 'none' }, 'sandbox.filesystem'],
   [{ filesystem: { allowWrite: '/x' } }, 'sandbox.filesystem.allowWrite'],
   [{ filesystem: { denyRead: [''] } }, 'sandbox.filesystem.denyRead'],
@@ -73,7 +77,7 @@ print('loopback', c.getpeername()[0])"
       processes: 'namespace',
       socketFamilies: 'seccomp',
       privileges: 'namespace',
-      settings: 'mount',
+      settings: 'gate',
     });
   });
 

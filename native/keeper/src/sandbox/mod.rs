@@ -227,7 +227,7 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, SetupEr
     enforced.set(Protection::Processes, Mechanism::Namespace.when(!plan.host_processes));
     enforced.set(Protection::SocketFamilies, Mechanism::Seccomp);
     enforced.set(Protection::Privileges, Mechanism::Namespace);
-    enforced.set_if(judges_settings, Protection::Settings, Mechanism::Gate);
+    enforced.set(Protection::Settings, Mechanism::of_settings(plan, judges_settings));
     Ok(Built { enforced, listener, git, agents, warden: None })
 }
 

@@ -4,6 +4,8 @@
 use std::fmt;
 use std::io;
 
+use crate::sandbox::plan::{Access, Plan};
+
 /// A protection: what a sandbox keeps commands from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protection {
@@ -33,15 +35,25 @@ pub enum Mechanism {
     Namespace,
     /// A mount on a file as it is: the host can replace the file.
     Mount,
+    /// The warden judges what would be there.
+    Gate,
     Landlock,
     Seccomp,
     Proxy,
-    /// Each change is judged.
-    Gate,
     None,
 }
 
 impl Mechanism {
+    /// Returns what keeps settings where there are namespaces: the gate, if it judges git's; mounts, where
+    /// some are kept, or nothing can be written at all.
+    pub fn of_settings(plan: &Plan, judges: bool) -> Mechanism {
+        let has = |access| plan.paths(access).next().is_some();
+        if judges {
+            return Mechanism::Gate;
+        }
+        Mechanism::Mount.when(has(Access::Git) || has(Access::Keep) || !has(Access::Write))
+    }
+
     /// Returns this mechanism if `is_wanted`, otherwise none.
     pub fn when(self, is_wanted: bool) -> Mechanism {
         if is_wanted { self } else { Mechanism::None }
@@ -55,13 +67,6 @@ pub struct Enforced(Vec<(Protection, Mechanism)>);
 impl Enforced {
     pub fn set(&mut self, protection: Protection, mechanism: Mechanism) {
         self.0.push((protection, mechanism));
-    }
-
-    /// Sets a protection that not every sandbox has.
-    pub fn set_if(&mut self, is_there: bool, protection: Protection, mechanism: Mechanism) {
-        if is_there {
-            self.set(protection, mechanism);
-        }
     }
 
     /// Returns `protection=mechanism` pairs, separated by blanks.
@@ -149,10 +154,10 @@ impl fmt::Display for Mechanism {
         formatter.write_str(match self {
             Mechanism::Namespace => "namespace",
             Mechanism::Mount => "mount",
+            Mechanism::Gate => "gate",
             Mechanism::Landlock => "landlock",
             Mechanism::Seccomp => "seccomp",
             Mechanism::Proxy => "proxy",
-            Mechanism::Gate => "gate",
             Mechanism::None => "none",
         })
     }
