@@ -1,5 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { InputError, type SandboxMode, type SandboxOption } from '../index.js';
+import { type Command, InvalidArgumentError } from 'commander';
 import { messageOf } from '../support/errors.js';
 
 const SECONDS = /^\d+(\.\d+)?$/;
@@ -90,51 +89,6 @@ export function checkBeside(
     if (command.getOptionValueSource(name) !== 'cli') continue;
     command.error(`error: option '${flagOf(name)}' is ${what}: add ${flagOf(needed)}`);
   }
-}
-
-/** Returns the option `--sandbox`. */
-export function sandboxOption(): Option {
-  const option = new Option('--sandbox <mode>', 'what commands may write to, read and reach');
-  return option.choices(['read-only', 'workspace-write', 'danger-full-access']);
-}
-
-/** The domains of each secret, by the name of its variable. */
-export type SecretDomains = Readonly<Record<string, readonly string[]>>;
-
-/**
- * Returns the option `--secret`. It takes the name of a variable, since all users can read arguments.
- */
-export function secretOption(): Option {
-  const about = 'a variable of yours that commands can use for these domains, but not read';
-  return new Option('--secret <name=domain,...>', about).argParser(collectSecret);
-}
-
-/** Adds `NAME=domain,...` to the secrets that were given before. */
-function collectSecret(text: string, given: SecretDomains = {}): SecretDomains {
-  const [, name, domains = ''] = /^(\w+)=(.+)$/.exec(text) ?? [];
-  if (name === undefined) throw new InvalidArgumentError('Expected NAME=DOMAIN,DOMAIN.');
-  return { ...given, [name]: domains.split(',') };
-}
-
-/**
- * Returns the sandbox that the flags ask for.
- *
- * @throws {InputError} A secret has no sandbox, or no value.
- */
-export function sandboxOf(
-  mode: SandboxMode | undefined,
-  given: SecretDomains | undefined,
-): SandboxOption | undefined {
-  if (given === undefined) return mode;
-  if (mode === undefined || mode === 'danger-full-access') {
-    throw new InputError('--secret: expected together with --sandbox read-only or workspace-write');
-  }
-  const secrets = Object.entries(given).map(([name, domains]) => {
-    const value = process.env[name];
-    if (value !== undefined) return [name, { value, domains }] as const;
-    throw new InputError(`--secret ${name}: the environment variable ${name} is not set`);
-  });
-  return { mode, secrets: Object.fromEntries(secrets) };
 }
 
 /** Parses options that are a JSON object. */

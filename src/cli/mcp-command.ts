@@ -5,7 +5,6 @@ import {
   type ContractName,
   createBashTool,
   run,
-  type SandboxMode,
   type ShellOptions,
 } from '../index.js';
 import type { CallLogFile, HttpOptions, McpService, StdioOptions } from '../mcp/index.js';
@@ -17,26 +16,28 @@ import {
   parseOptions,
   parsePort,
   parseSeconds,
-  type SecretDomains,
-  sandboxOf,
-  sandboxOption,
-  secretOption,
 } from './arguments.js';
 import { BROKER_FLAGS, type BrokerFlags, brokerOf, brokerOptions } from './broker-options.js';
 import { contractOptions } from './mcp-tool.js';
 import { note } from './notes.js';
+import {
+  publishOption,
+  reachOption,
+  type SandboxFlags,
+  sandboxOf,
+  sandboxOption,
+  secretOption,
+} from './sandbox-flags.js';
 import { serveToTheEnd } from './serving.js';
 import { exitSoon } from './standard-output.js';
 
-interface McpFlags extends BrokerFlags {
+interface McpFlags extends BrokerFlags, SandboxFlags {
   readonly contract: ContractName;
   readonly cwd?: string | undefined;
   /** The limit in milliseconds. */
   readonly timeout?: number | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly inheritEnv?: 'scrubbed' | 'all' | 'none' | undefined;
-  readonly sandbox?: SandboxMode | undefined;
-  readonly secret?: SecretDomains | undefined;
   readonly options: Readonly<Record<string, unknown>>;
   readonly structured?: boolean | undefined;
   /** The length of an answer's text at most. */
@@ -81,6 +82,8 @@ export function mcpCommand(): Command {
     .addOption(inherit.choices(['scrubbed', 'all', 'none']))
     .addOption(sandboxOption())
     .addOption(secretOption())
+    .addOption(reachOption())
+    .addOption(publishOption())
     .option(
       '--options <json>',
       'options of the contract, such as {"async": true}; the options above override them',
@@ -202,7 +205,7 @@ function shellOf(flags: McpFlags): Partial<ShellOptions> {
  * Returns the same options for a tool on another machine, where this process's directory means nothing.
  */
 function givenShell({ cwd, env, inheritEnv, ...flags }: McpFlags): Partial<ShellOptions> {
-  const sandbox = sandboxOf(flags.sandbox, flags.secret);
+  const sandbox = sandboxOf(flags);
   return {
     ...(cwd !== undefined && { cwd }),
     ...(env && { env }),

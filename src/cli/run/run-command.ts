@@ -1,13 +1,7 @@
 import { Command, Option } from 'commander';
-import {
-  collectEnvironment,
-  parseSeconds,
-  parseSize,
-  parseUmask,
-  sandboxOption,
-  secretOption,
-} from '../arguments.js';
+import { collectEnvironment, parseSeconds, parseSize, parseUmask } from '../arguments.js';
 import { note } from '../notes.js';
+import { publishOption, reachOption, sandboxOption, secretOption } from '../sandbox-flags.js';
 import { commandText, QUOTE_HINT } from './command-text.js';
 import { runDetached } from './run-detached.js';
 import { type RunFlags, runOnce } from './run-once.js';
@@ -33,6 +27,8 @@ export function runCommand(): Command {
     .option('--spill <file>', 'write all of its output to a file as well')
     .addOption(sandboxOption())
     .addOption(secretOption())
+    .addOption(reachOption())
+    .addOption(publishOption())
     .option('--no-input', 'give the command an empty standard input')
     .option(
       '--pty',

@@ -2,6 +2,7 @@ import { detach } from '../../index.js';
 import { messageOf } from '../../support/errors.js';
 import { NOT_STARTED } from '../exit-code.js';
 import { note } from '../notes.js';
+import { sandboxOf } from '../sandbox-flags.js';
 import { expectOutputErrors, writeOrTell } from '../standard-output.js';
 import { commandVariables } from './command-variables.js';
 import { isTerminalOff } from './console.js';
@@ -11,20 +12,12 @@ import type { RunFlags } from './run-once.js';
 /** Starts a detached command and prints its id. Returns the exit code. */
 export async function runDetached(command: string, flags: RunFlags): Promise<number> {
   expectOutputErrors();
-  const {
-    cwd,
-    env: given,
-    umask,
-    timeout: timeoutMs,
-    keepInput,
-    sandbox,
-    pty: asked,
-    json,
-  } = flags;
+  const { cwd, env: given, umask, timeout: timeoutMs, keepInput, pty: asked, json } = flags;
   const env = commandVariables(given);
   const pty = asked && !isTerminalOff();
   const stdin = pty ? undefined : keepInput ? 'pipe' : 'null';
   try {
+    const sandbox = sandboxOf(flags);
     const options = { cwd, env, umask, timeoutMs, stdin, sandbox, pty } as const;
     const { id, record, outputFile } = await detach(command, options);
     const told = { id, pid: record.pid, outputFile };

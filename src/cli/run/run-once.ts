@@ -4,14 +4,13 @@ import {
   createOwner,
   type LiveProcess,
   type RunResult,
-  type SandboxMode,
   type SpawnOptions,
   spawn,
   type TerminalUi,
 } from '../../index.js';
-import { type SecretDomains, sandboxOf } from '../arguments.js';
 import { outcomeCode, writtenCode } from '../exit-code.js';
 import { note, noteResult } from '../notes.js';
+import { type SandboxFlags, sandboxOf } from '../sandbox-flags.js';
 import { exitSoon } from '../standard-output.js';
 import { BoundedOutput } from './bounded-output.js';
 import { type CommandOutput, openOutput } from './command-output.js';
@@ -23,7 +22,7 @@ import { feed, hasInput } from './standard-input.js';
 import { WaitingLine } from './waiting-line.js';
 
 /** The flags of `forkline run`. */
-export interface RunFlags {
+export interface RunFlags extends SandboxFlags {
   /** The limit in milliseconds. */
   readonly timeout?: number | undefined;
   readonly cwd?: string | undefined;
@@ -32,8 +31,6 @@ export interface RunFlags {
   /** The limit in bytes. */
   readonly maxOutput?: number | undefined;
   readonly spill?: string | undefined;
-  readonly sandbox?: SandboxMode | undefined;
-  readonly secret?: SecretDomains | undefined;
   /** Whether the command gets standard input. */
   readonly input: boolean;
   readonly json?: true | undefined;
@@ -64,7 +61,7 @@ export async function runOnce(command: string, flags: RunFlags): Promise<number>
   const { env: given, cwd, umask, timeout: timeoutMs, spill } = flags;
   const env = commandVariables(given);
   try {
-    const sandbox = sandboxOf(flags.sandbox, flags.secret);
+    const sandbox = sandboxOf(flags);
     const options = { owner, signal: signals.signal, env, cwd, umask, timeoutMs, spill, sandbox };
     return await printed({ command, flags, options, signals, line, output });
   } catch (error) {

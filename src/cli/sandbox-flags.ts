@@ -1,0 +1,101 @@
+import { InvalidArgumentError, Option } from 'commander';
+import {
+  InputError,
+  type ReachedPort,
+  type SandboxMode,
+  type SandboxOption,
+  type SandboxPorts,
+  type SandboxSecret,
+} from '../index.js';
+
+/** Returns the option `--sandbox`. */
+export function sandboxOption(): Option {
+  const option = new Option('--sandbox <mode>', 'what commands may write to, read and reach');
+  return option.choices(['read-only', 'workspace-write', 'danger-full-access']);
+}
+
+/** The domains of each secret, by the name of its variable. */
+type SecretDomains = Readonly<Record<string, readonly string[]>>;
+
+/**
+ * Returns the option `--secret`. It takes the name of a variable, since all users can read arguments.
+ */
+export function secretOption(): Option {
+  const about = 'a variable of yours that commands can use for these domains, but not read';
+  return new Option('--secret <name=domain,...>', about).argParser(collectSecret);
+}
+
+/** Adds `NAME=domain,...` to the secrets that were given before. */
+function collectSecret(text: string, given: SecretDomains = {}): SecretDomains {
+  const [, name, domains = ''] = /^(\w+)=(.+)$/.exec(text) ?? [];
+  if (name === undefined) throw new InvalidArgumentError('Expected NAME=DOMAIN,DOMAIN.');
+  return { ...given, [name]: domains.split(',') };
+}
+
+/** Flags that say what the sandbox of commands is. */
+export interface SandboxFlags {
+  readonly sandbox?: SandboxMode | undefined;
+  readonly secret?: SecretDomains | undefined;
+  readonly reach?: SandboxPorts['reach'];
+  readonly publish?: SandboxPorts['publish'];
+}
+
+/** Returns the option `--reach`. */
+export function reachOption(): Option {
+  const about = 'ports of this machine that commands in a sandbox reach';
+  return new Option('--reach <port[:host-port],...>', about).argParser(parsePorts);
+}
+
+/** Returns the option `--publish`. */
+export function publishOption(): Option {
+  const about = 'ports of commands in a sandbox that are reached from this machine, or auto: all';
+  return new Option('--publish <port[:host-port],...|auto>', about).argParser((text) =>
+    text === 'auto' ? text : parsePorts(text),
+  );
+}
+
+/** Parses `3000,8080:80`: ports inside, each with that of the host if that is another. */
+function parsePorts(text: string): readonly ReachedPort[] {
+  return text.split(',').map((part) => {
+    const [, inside, host = inside] = /^(\d{1,5})(?::(\d{1,5}))?$/.exec(part) ?? [];
+    if (inside === undefined) {
+      throw new InvalidArgumentError('Expected PORT or PORT:HOST_PORT, separated by commas.');
+    }
+    return { inside: Number(inside), host: Number(host) };
+  });
+}
+
+/**
+ * Returns the sandbox that the flags ask for.
+ *
+ * @throws {InputError} A secret or a port has no sandbox, or a secret has no value.
+ */
+export function sandboxOf({
+  sandbox: mode,
+  secret,
+  reach,
+  publish,
+}: SandboxFlags): SandboxOption | undefined {
+  const given = { '--secret': secret, '--reach': reach, '--publish': publish };
+  const [flag] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
+  if (flag === undefined) return mode;
+  if (mode === undefined || mode === 'danger-full-access') {
+    throw new InputError(`${flag}: expected together with --sandbox read-only or workspace-write`);
+  }
+  const hasPorts = reach !== undefined || publish !== undefined;
+  return {
+    mode,
+    ...(secret && { secrets: valuesOf(secret) }),
+    ...(hasPorts && { ports: { reach, publish } }),
+  };
+}
+
+/** @throws {InputError} A variable is not set. */
+function valuesOf(given: SecretDomains): Readonly<Record<string, SandboxSecret>> {
+  const secrets = Object.entries(given).map(([name, domains]) => {
+    const value = process.env[name];
+    if (value !== undefined) return [name, { value, domains }] as const;
+    throw new InputError(`--secret ${name}: the environment variable ${name} is not set`);
+  });
+  return Object.fromEntries(secrets);
+}
