@@ -8,7 +8,7 @@ export const nested: Repository = {
     for inner in vendor/one linked stray; do git init -q $inner; (cd $inner; echo i >i; commit inner; git switch -qc side; echo s >s; commit side; git switch -q main); done
     git add linked 2>/dev/null; git commit -qm linked; mv stray ../stray; git switch -qc topic; echo t >t; commit topic; git switch -q main; mv ../stray stray
     git remote add origin ../origin.git; git push -q --all origin; git fetch -q; git -C vendor/one remote add origin ../../../inner.git
-    git init -q --bare ../inner.git; git -C vendor/one push -q origin main`,
+    git init -q --bare ../inner.git; git -C vendor/one push -q origin main; git clone -q --bare ../inner.git ../other.git`,
   writable: ['origin.git', 'inner.git'],
   often: [
     'git status && git -C vendor/one status && git -C linked log --oneline',
@@ -32,7 +32,7 @@ export const nested: Repository = {
     'git init && git status --short',
     'git add stray && git commit -qm stray && git ls-tree HEAD; git status --short',
     'git add stray/ && git rm -q --cached stray linked && git status --short',
-    'git submodule add ../inner.git sub; git status --short',
+    'git submodule add ../other.git sub; git status --short',
     'git switch topic && git status --short && ls',
     'git clean -ndx && git clean -fd && ls',
     'git clean -ffdx && ls',

@@ -12,7 +12,7 @@ export const submodules: Repository = {
     git switch -qc more main; git submodule -q update; git submodule add -q ../more.git more; commit more
     git switch -q main; rm -rf more; git submodule -q update; git submodule -q deinit parts/ext; git config --remove-section submodule.more
     rm -rf .git/modules/more; git remote add origin ../origin.git; git push -q --all origin; git fetch -q`,
-  writable: ['origin.git', 'lib.git'],
+  writable: ['origin.git'],
   often: [
     'git submodule status && git status',
     'git submodule update --init parts/ext',
@@ -34,7 +34,7 @@ export const submodules: Repository = {
     'git checkout --recurse-submodules old && git status',
     'git switch -q --recurse-submodules old && git switch -q --recurse-submodules main && git status',
     'git -C lib config user.name Other && git -C lib config user.name',
-    'cd lib && git checkout -q main && echo 3 >>lib && git commit -qam 3 && git push origin main:pushed',
+    'cd lib && git checkout -q main && echo 3 >>lib && git commit -qam 3 && git push ../../origin.git main:lib',
     'cd lib && git checkout -q main && git pull -q && git branch -u origin/main && git status',
     'git rm -q lib && git commit -qm "without lib" && git status',
     'git mv lib moved && git commit -qm moved && git submodule status',
