@@ -164,6 +164,7 @@ export type { DeniedCommand, OnDenied } from './sandbox/denials/again.js';
 export { type HeldBackOptions, heldBack } from './sandbox/held/list.js';
 export type { SandboxGpgAgent, SandboxSshAgent } from './sandbox/keys/agent-policy.js';
 export type {
+  SandboxCacheBound,
   SandboxDomains,
   SandboxFilesystem,
   SandboxMode,

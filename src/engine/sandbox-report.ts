@@ -1,7 +1,7 @@
 /**
  * A protection of a sandbox: against writing elsewhere, reading hidden paths, finding others' temporary
  * files, the network, others' sockets, other processes, sockets of rare families, gaining privileges, and
- * settings that programs outside obey.
+ * settings that programs outside obey, and changing the caches of the user's tools.
  */
 export type SandboxLine =
   | 'write'
@@ -12,13 +12,16 @@ export type SandboxLine =
   | 'processes'
   | 'socketFamilies'
   | 'privileges'
-  | 'settings';
+  | 'settings'
+  | 'caches';
 
 /**
  * The means of a protection; `none`: not enforced, because it was not requested or not possible.
  * `mount`, for hidden paths: each file and directory is hidden as it was when the sandbox was made; one
  * that the host puts in its place while a command runs is visible. `gate` and `mount`, for settings: changes of
- * git's are judged, and held back where they are not harmless; or kept settings are read-only.
+ * git's are judged, and held back where they are not harmless; or kept settings are read-only. For caches:
+ * `mount`, commands have empty ones of their own in place of the user's; `overlay`, a layer on disk over the
+ * user's caches; `memory`, one in memory, which is lost with the sandbox.
  */
 export type Enforcement =
   | 'namespace'
@@ -27,6 +30,8 @@ export type Enforcement =
   | 'landlock'
   | 'seccomp'
   | 'proxy'
+  | 'overlay'
+  | 'memory'
   | 'none';
 
 /** The report on a command's sandbox. */

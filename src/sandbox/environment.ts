@@ -1,8 +1,8 @@
 import { SOCKET_VARIABLES } from './defaults.js';
 import type { ResolvedSandbox } from './resolve.js';
 
-/** Caches of programs that use the home directory, which is not writable. */
-const CACHES: Readonly<Record<string, string>> = {
+/** Caches of programs that use the home directory, where a sandbox has no caches that can be written to. */
+const NO_CACHES: Readonly<Record<string, string>> = {
   XDG_CACHE_HOME: '/tmp/.cache',
   npm_config_cache: '/tmp/.npm',
 };
@@ -17,6 +17,9 @@ const NO_NEWER_VERSIONS: Readonly<Record<string, string>> = {
   GH_NO_UPDATE_NOTIFIER: '1',
 };
 
+/** Caches are on another file system than the workspace: without this, uv says so at each installation. */
+const NO_LINKS: Readonly<Record<string, string>> = { UV_LINK_MODE: 'copy' };
+
 /** Directories with hidden files are on other file systems than their parents, at which git would stop. */
 const ACROSS: Readonly<Record<string, string>> = { GIT_DISCOVERY_ACROSS_FILESYSTEM: '1' };
 
@@ -29,7 +32,8 @@ export function sandboxEnvironment(block: string, sandbox: ResolvedSandbox): str
   const { secrets } = sandbox;
   const proxy = sandbox.proxyPort === undefined ? {} : proxyVariables(sandbox.proxyPort, block);
   const added = { ...proxy, ...secrets?.variables, ...sandbox.agents.variables };
-  const own = sandbox.ownTmp ? { ...added, ...CACHES, TMPDIR: '/tmp' } : added;
+  const caches = cachesFor(block, sandbox);
+  const own = sandbox.ownTmp ? { ...added, ...caches, TMPDIR: '/tmp' } : { ...added, ...caches };
   const lost = (name: string, value: string): boolean =>
     SOCKET_VARIABLES.includes(name) && !sandbox.sockets.some((path) => value.includes(path));
   const entries = block.split('\0').flatMap((entry) => {
@@ -42,6 +46,7 @@ export function sandboxEnvironment(block: string, sandbox: ResolvedSandbox): str
   const unlessGiven = {
     ...(sandbox.hidden.length > 0 && ACROSS),
     ...(!sandbox.network && NO_NEWER_VERSIONS),
+    ...(sandbox.caches !== undefined && NO_LINKS),
   };
   const other = Object.entries(unlessGiven);
   const pairs = [...Object.entries(own), ...other.filter(([name]) => !given.has(name))].map(
@@ -53,6 +58,24 @@ export function sandboxEnvironment(block: string, sandbox: ResolvedSandbox): str
     (text, { value, standIn }) => text.replaceAll(value, () => standIn),
     whole,
   );
+}
+
+/**
+ * Returns the variables by which programs find their caches. The sandbox's are those of a home, and of a
+ * value of `XDG_CACHE_HOME`, that the command need not have.
+ */
+function cachesFor(
+  block: string,
+  { caches, ownTmp }: ResolvedSandbox,
+): Readonly<Record<string, string>> {
+  const entries = new Set(block.split('\0'));
+  const isHosts = (name: string): boolean => {
+    const value = process.env[name];
+    if (value !== undefined) return entries.has(`${name}=${value}`);
+    return ![...entries].some((entry) => entry.startsWith(`${name}=`));
+  };
+  if (caches !== undefined && isHosts('HOME') && isHosts('XDG_CACHE_HOME')) return caches.variables;
+  return ownTmp ? NO_CACHES : {};
 }
 
 /**

@@ -1,4 +1,5 @@
 import { InputError } from '../support/errors.js';
+import { refreshLayers } from './caches/refresh.js';
 import type { SandboxPolicy } from './policy.js';
 import { rememberSandbox } from './renewal.js';
 import { type ResolvedSandbox, resolveSandbox } from './resolve.js';
@@ -19,6 +20,7 @@ export function sandboxOfCommand(
   const sandbox = resolveSandbox(policy, directory);
   refuseSecrets(text, sandbox);
   rememberSandbox(policy, directory, sandbox);
+  refreshLayers(sandbox.plan);
   return sandbox;
 }
 

@@ -39,6 +39,12 @@ export interface SandboxDomains {
   readonly deniedDomains?: readonly string[] | undefined;
 }
 
+/** Private caches with a bound of their own. */
+export interface SandboxCacheBound {
+  /** The most bytes that stay in the layers of a workspace. */
+  readonly maxBytes: number;
+}
+
 /** The rules of a sandbox for commands. */
 export interface SandboxPolicy {
   /**
@@ -91,6 +97,13 @@ export interface SandboxPolicy {
    */
   readonly settings?: 'judge' | 'read-only' | undefined;
   /**
+   * The caches of the user's tools (npm, pip, cargo, …). `private`: commands read them, and write to a layer
+   * of their workspace over them, which stays for its later commands; it is bounded when none of them runs,
+   * by default to 2 GiB. `none`: commands read them, and npm's and those of `XDG_CACHE_HOME` are empty and
+   * their own. Default: 'private' with the mode 'workspace-write' and `require: 'all'`; otherwise 'none'.
+   */
+  readonly caches?: 'private' | 'none' | SandboxCacheBound | undefined;
+  /**
    * `all`: every protection is enforced, or no command is run. `landlock`: only protections that work without
    * namespaces, as in a container that forbids them; `result.sandbox` says which are not enforced.
    * `best-effort`: as many as possible. Default: 'all'.
@@ -113,6 +126,7 @@ const POLICY_NAMES: OptionNames<SandboxPolicy> = {
   processes: true,
   secrets: true,
   settings: true,
+  caches: true,
   require: true,
 };
 const FILESYSTEM_NAMES: OptionNames<SandboxFilesystem> = {
@@ -122,6 +136,7 @@ const FILESYSTEM_NAMES: OptionNames<SandboxFilesystem> = {
   allowRead: true,
   tmp: true,
 };
+const CACHE_NAMES: OptionNames<SandboxCacheBound> = { maxBytes: true };
 const DOMAIN_NAMES: OptionNames<SandboxDomains> = { allowedDomains: true, deniedDomains: true };
 /** The port of the proxy on the sandbox's own loopback. */
 export const PROXY_PORT = 3128;
@@ -166,6 +181,7 @@ export function readSandbox(given: unknown): SandboxPolicy | undefined {
   checkWord('mode', policy.mode, ['read-only', 'workspace-write', 'danger-full-access']);
   checkNetwork(policy.network);
   checkWord('processes', policy.processes, ['own', 'host']);
+  checkCaches(policy.caches);
   checkWord('require', policy.require, ['all', 'landlock', 'best-effort']);
   checkSettings(policy);
   if (policy.secrets !== undefined) {
@@ -268,6 +284,18 @@ function checkNetwork(network: SandboxPolicy['network'] | null): void {
   const domains = readOptions('sandbox.network', network, DOMAIN_NAMES, { within });
   checkDomains('network.allowedDomains', domains.allowedDomains);
   checkDomains('network.deniedDomains', domains.deniedDomains ?? []);
+}
+
+function checkCaches(caches: SandboxPolicy['caches'] | null): void {
+  if (typeof caches !== 'object' || caches === null) {
+    checkWord('caches', caches, ['private', 'none']);
+    return;
+  }
+  const within = 'sandbox.caches.';
+  const { maxBytes } = readOptions('sandbox.caches', caches, CACHE_NAMES, { within });
+  if (Number.isSafeInteger(maxBytes) && maxBytes >= 0) return;
+  const expected = 'a number of bytes, 0 or more';
+  throw new InputError(`sandbox.caches.maxBytes: expected ${expected}, got ${showValue(maxBytes)}`);
 }
 
 function checkDomains(name: string, given: unknown): void {

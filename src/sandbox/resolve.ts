@@ -7,6 +7,8 @@ import { expandHome, homeDirectory } from '../support/directories/home.js';
 import { userDirectory } from '../support/directories/private-directory.js';
 import { claimStateDirectory, statePath } from '../support/directories/state-directory.js';
 import { InputError } from '../support/errors.js';
+import { cachesOf, type SandboxCaches } from './caches/caches.js';
+import { noteLayers } from './caches/refresh.js';
 import { HIDDEN_IN_HOME, HIDDEN_IN_SYSTEM, KEPT_SETTINGS } from './defaults.js';
 import { judgedSettings } from './git/judged.js';
 import { OBEYED_BY_GIT } from './git/places.js';
@@ -33,6 +35,7 @@ const PRIVATE = ['/tmp', '/var/tmp', '/run', '/dev/shm'];
 export interface ResolvedSandbox extends EngineSandbox {
   readonly secrets: KeptSecrets | undefined;
   readonly agents: OfferedAgents;
+  readonly caches: SandboxCaches | undefined;
 }
 
 /** A policy resolved in a directory, at a time by `performance.now()`. */
@@ -125,15 +128,17 @@ function resolveNow(
   // What is public among keys; a list of one's own hides what it names.
   if (filesystem.denyRead === undefined && home) shown.push(...publicSshFiles(home));
   const obeyed = git.directories.flatMap((path) => OBEYED_BY_GIT.map((name) => join(path, name)));
+  const ownTmp = filesystem.tmp !== 'shared';
   return planned(policy, granted, {
     secrets,
     agents: agentsOf(policy, home),
+    caches: cachesOf(policy, realOf(base), { writable, hidden, ownTmp }),
     writable: existing(writable),
     kept: [...existing([...settings, ...git.obeyed, ...trusted, ...own, ...privates]), ...obeyed],
     hidden: [...new Set(hidden)],
     shown: existing(shown),
     sockets: existing(granted.sockets),
-    ownTmp: filesystem.tmp !== 'shared',
+    ownTmp,
     network: policy.network === 'full',
     proxyPort: typeof policy.network === 'object' || secrets !== undefined ? PROXY_PORT : undefined,
   });
@@ -247,7 +252,10 @@ function planned(
     pinned('show', sandbox.shown),
     pinned('socket', sandbox.sockets),
     sandbox.agents.plan,
+    sandbox.caches?.entries ?? '',
   ].join('');
+  for (const [path, identity] of sandbox.caches?.pins ?? []) pins.set(path, identity);
+  if (sandbox.caches !== undefined) noteLayers(plan, sandbox.caches.layers);
   if (sandbox.proxyPort !== undefined) serveSandboxes(plan, sandbox.secrets);
   return { resolved: { ...sandbox, plan }, pins };
 }

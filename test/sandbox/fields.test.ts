@@ -30,6 +30,7 @@ const FIELDS: {
   processes: () => besides({ processes: 'host' }),
   secrets: () => besides({ secrets: { TOKEN: { value: 'a'.repeat(40), domains: ['a.test'] } } }),
   settings: () => besides({ settings: 'read-only' }),
+  caches: () => besides({ caches: 'none' }),
   require: () => besides({ require: 'best-effort' }),
 };
 

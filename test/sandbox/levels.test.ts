@@ -92,6 +92,7 @@ describe.each(Object.keys(places))('%s', (place) => {
       socketFamilies: 'seccomp',
       privileges: 'none',
       settings: 'none',
+      caches: 'none',
     });
     expect(answer.result?.sandbox?.denials).toContainEqual({
       kind: 'socket',

@@ -14,7 +14,13 @@ function report(by: 'namespace' | 'landlock' | 'none', writable: string[]): Sand
   const tmp = by === 'landlock' ? 'none' : by;
   const enforced = { write: by, read: by, tmp, network: by, unixSockets: by, processes: by };
   return {
-    enforced: { ...enforced, socketFamilies: 'seccomp', privileges: by, settings: 'none' },
+    enforced: {
+      ...enforced,
+      socketFamilies: 'seccomp',
+      privileges: by,
+      settings: 'none',
+      caches: 'none',
+    },
     writable,
     denials: [
       { kind: 'write', target: '/x', rule: 'allowWrite', source: 'output' },

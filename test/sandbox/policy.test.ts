@@ -78,6 +78,7 @@ print('loopback', c.getpeername()[0])"
       socketFamilies: 'seccomp',
       privileges: 'namespace',
       settings: 'gate',
+      caches: 'overlay',
     });
   });
 

@@ -6,6 +6,7 @@ import type { EngineSandbox } from '../../engine/message.js';
 import type { BaseResult, Capture, MergedResult, SeparateResult } from '../../engine/outcome.js';
 import type { Denial, Enforcement } from '../../engine/sandbox-report.js';
 import { resolveFromHome } from '../../support/directories/home.js';
+import { refreshLayers } from '../caches/refresh.js';
 import { isAmong, longestOf } from '../paths.js';
 import { withRenewal } from '../renewal.js';
 import { deniedHostsOf } from '../served.js';
@@ -48,6 +49,7 @@ export async function withDenials<R extends PrintedOutput & Pick<BaseResult, 'sa
   since: number,
 ): Promise<R> {
   if (result.sandbox === undefined) return result;
+  refreshLayers(sandbox.plan);
   const told = { ...result, sandbox: withRenewal(result.sandbox, sandbox) };
   return withDenialsWithin(told, sandbox, directory, deniedHostsOf(sandbox.plan, since));
 }

@@ -5,16 +5,16 @@ use std::io;
 use std::path::Path;
 
 use landlock::{
-    ABI, Access, AccessFs, BitFlags, Errno, LandlockStatus, PathBeneath, PathFd, RestrictSelf,
+    ABI, Access as _, AccessFs, BitFlags, Errno, LandlockStatus, PathBeneath, PathFd, RestrictSelf,
     RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope, make_bitflags,
 };
 
-use crate::sandbox::plan::{Access as Right, OWN, Plan};
+use crate::sandbox::plan::{Access, OWN, Plan};
 use crate::sandbox::report::{Protection, SetupError};
 
 /// Directories and devices of the host that any user may write to.
 const SHARED: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
-const SHARED_DEVICES: [&str; 8] = [
+const HOST_DEVICES: [&str; 8] = [
     "/dev/null",
     "/dev/zero",
     "/dev/full",
@@ -85,6 +85,32 @@ impl Ruleset {
     }
 }
 
+/// Makes the rules of a resolved plan. Without namespaces, directories that others share are the host's.
+pub fn ruleset(plan: &Plan, has_namespaces: bool) -> Result<Ruleset, SetupError> {
+    let mut ruleset = Ruleset::new()
+        .map_err(SetupError::of(Protection::Write, "making rules of Landlock (Linux 5.13)"))?;
+    if !ruleset.is_complete() && !has_namespaces {
+        let error = io::Error::from_raw_os_error(libc::EOPNOTSUPP);
+        return Err(SetupError::of(Protection::Write, "Landlock of Linux 6.2 or newer")(error));
+    }
+    let allowing = |path: &Path| format!("allowing '{}'", path.display());
+    // Without namespaces, these are the host's directories.
+    let own: &[&str] = if has_namespaces { &OWN } else { &SHARED };
+    let own = own.iter().map(Path::new).filter(|path| path.is_dir());
+    // Without a warden, commands write to git's directories themselves.
+    let git = plan.paths(Access::Git).filter(|_| !has_namespaces);
+    let voids = plan.caches.voids.iter().map(|(_, path)| &**path).filter(|path| path.exists());
+    let caches = plan.paths(Access::Cache).chain(voids).filter(|_| has_namespaces);
+    for path in plan.paths(Access::Write).chain(git).chain(caches).chain(own) {
+        ruleset.allow(path).map_err(SetupError::of(Protection::Write, allowing(path)))?;
+    }
+    let files: &[&str] = if has_namespaces { &["/dev", "/proc"] } else { &HOST_DEVICES };
+    for path in files.iter().map(Path::new).filter(|path| path.exists()) {
+        ruleset.allow_files(path).map_err(SetupError::of(Protection::Write, allowing(path)))?;
+    }
+    Ok(ruleset)
+}
+
 /// The rights to change files and directories, as of Linux 6.10. A newer library adds none to them.
 fn writing() -> BitFlags<AccessFs> {
     AccessFs::from_write(ABI::V5)
@@ -102,28 +128,4 @@ fn version() -> io::Result<ABI> {
 
 fn system_error<E: std::error::Error>(error: E) -> io::Error {
     io::Error::from_raw_os_error(*Errno::from(error))
-}
-
-/// Makes the rules of a plan, in namespaces or without any.
-pub fn ruleset(plan: &Plan, has_namespaces: bool) -> Result<Ruleset, SetupError> {
-    let mut ruleset = Ruleset::new()
-        .map_err(SetupError::of(Protection::Write, "making rules of Landlock (Linux 5.13)"))?;
-    if !ruleset.is_complete() && !has_namespaces {
-        let error = io::Error::from_raw_os_error(libc::EOPNOTSUPP);
-        return Err(SetupError::of(Protection::Write, "Landlock of Linux 6.2 or newer")(error));
-    }
-    let allowing = |path: &Path| format!("allowing '{}'", path.display());
-    // Without namespaces, these are the host's directories.
-    let own: &[&str] = if has_namespaces { &OWN } else { &SHARED };
-    let own = own.iter().map(Path::new).filter(|path| path.is_dir());
-    // Without a warden, commands write to git's directories themselves.
-    let git = plan.paths(Right::Git).filter(|_| !has_namespaces);
-    for path in plan.paths(Right::Write).chain(git).chain(own) {
-        ruleset.allow(path).map_err(SetupError::of(Protection::Write, allowing(path)))?;
-    }
-    let files: &[&str] = if has_namespaces { &["/dev", "/proc"] } else { &SHARED_DEVICES };
-    for path in files.iter().map(Path::new).filter(|path| path.exists()) {
-        ruleset.allow_files(path).map_err(SetupError::of(Protection::Write, allowing(path)))?;
-    }
-    Ok(ruleset)
 }

@@ -13,6 +13,7 @@ pub mod denied;
 mod filter;
 pub mod kept;
 mod landlock;
+mod layers;
 mod mounts;
 mod namespaces;
 mod network;
@@ -43,6 +44,7 @@ use beside::Beside;
 use denied::Denied;
 use filter::Rules;
 use kept::SandboxHandle;
+use layers::Layers;
 use namespaces::{Inside, Outside, Side};
 use plan::{Access, Plan, Require};
 use report::{Enforced, Mechanism, Protection, SetupError};
@@ -53,6 +55,8 @@ struct Before {
     lifeline: OwnedFd,
     host: Option<OwnedFd>,
     rights: u64,
+    /// The layers over the user's caches.
+    layers: Option<Layers>,
 }
 
 /// A complete sandbox.
@@ -76,8 +80,12 @@ pub fn keep(order: File) -> ExitCode {
     // SAFETY: the engine puts it there, and nothing else here uses it.
     let lifeline = unsafe { OwnedFd::from_raw_fd(0) };
     let Some(plan) = Plan::read(order) else { return ExitCode::FAILURE };
-    let before =
-        Before { host: host::parent_pidfd(), rights: namespaces::rights_outside(), lifeline };
+    let before = Before {
+        host: host::parent_pidfd(),
+        rights: namespaces::rights_outside(),
+        layers: layers::prepare(&plan),
+        lifeline,
+    };
     outside::open_proc();
     if plan.require == Require::Landlock {
         return landlocked(&plan, before);
@@ -123,9 +131,12 @@ fn beside(plan: &Plan, before: Before, outside: &Outside) -> ExitCode {
         return landlocked(plan, before);
     }
     // The lifeline is the other process's now; its end must show to the host.
-    drop(before);
+    drop((before.lifeline, before.host));
     let status = outside.wait();
     all.end(plan);
+    if let Some(layers) = &before.layers {
+        layers::sweep(layers, plan);
+    }
     ExitCode::from(status as u8)
 }
 
@@ -176,6 +187,8 @@ fn probed(built: Built) -> Result<Built, SetupError> {
 /// Tells the host what is enforced, and does the keeper's work.
 fn go_on(before: Before, built: Built) -> ExitCode {
     let enforced = built.enforced.text();
+    // The process outside holds them.
+    drop(before.layers);
     send_news(&before.lifeline, &News::Enforced(enforced.clone()));
     let handle = SandboxHandle::new(enforced, built.listener.map(Denied::new), built.warden);
     keeper::keep_for(before.lifeline, before.host, Some(handle))
@@ -196,7 +209,7 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, SetupEr
     let plan = &plan.resolved();
     let (git, judges_settings) = (tree::git_trees(plan)?, plan.judges_settings());
     let public = agents::inside::public_files(&plan.agents);
-    let reading = tree::make(plan)?;
+    let [reading, caching] = tree::make(plan, before.layers.as_ref())?;
     let agents = agents::inside::listen(&plan.agents, public)
         .map_err(SetupError::of(Protection::UnixSockets, "making the sockets of agents"))?;
     if !plan.network {
@@ -228,6 +241,7 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, SetupEr
     enforced.set(Protection::SocketFamilies, Mechanism::Seccomp);
     enforced.set(Protection::Privileges, Mechanism::Namespace);
     enforced.set(Protection::Settings, Mechanism::of_settings(plan, judges_settings));
+    enforced.set(Protection::Caches, caching);
     Ok(Built { enforced, listener, git, agents, warden: None })
 }
 
@@ -246,6 +260,7 @@ fn confine_alone(plan: &Plan, rights: u64) -> Result<Built, SetupError> {
     enforced.set(Protection::Processes, Mechanism::Landlock.when(is_scoped));
     enforced.set(Protection::SocketFamilies, Mechanism::Seccomp);
     enforced.set(Protection::Privileges, Mechanism::None);
+    enforced.set(Protection::Caches, Mechanism::None);
     Ok(Built { enforced, listener, git: Vec::new(), agents: Vec::new(), warden: None })
 }
 

@@ -38,6 +38,11 @@ impl Tree {
         Tree::open(file.as_fd(), Path::new(""), flags, kind == libc::S_IFDIR)
     }
 
+    /// Takes a mount that is mounted nowhere yet, of a directory.
+    pub fn new(descriptor: OwnedFd) -> Tree {
+        Tree { descriptor, is_directory: true }
+    }
+
     /// Opens the mount at a path itself, with those below; attaching it moves it.
     pub fn at(path: &Path) -> io::Result<Tree> {
         Tree::open(CWD, path, OpenTreeFlags::empty(), path.is_dir())

@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::sandbox::agents::Agents;
+use crate::sandbox::layers::requested::CachePlan;
 use crate::sandbox::place;
 use crate::sandbox::ports::plan::PortPlan;
 
@@ -44,6 +45,8 @@ pub struct Plan {
     pub texts: Vec<(PathBuf, Vec<u8>)>,
     /// The user's agents that commands may call.
     pub agents: Agents,
+    /// The caches of the user's tools.
+    pub caches: CachePlan,
 }
 
 /// The protections that a sandbox must have.
@@ -71,6 +74,8 @@ pub struct Rule {
 pub enum Access {
     /// Reading and writing.
     Write,
+    /// A cache of the user's, over which a layer of the workspace is mounted.
+    Cache,
     /// A directory of git's: the warden writes to it, except to the files that git obeys.
     Git,
     /// Reading, where it would be hidden.
@@ -136,6 +141,14 @@ impl Plan {
                 (b"held", path) => plan.held = Some(absolute(path)?),
                 (b"git-program", path) => plan.git_program = Some(absolute(path)?),
                 (b"settings", b"read-only") => plan.settings_read_only = true,
+                (b"layers", path) => plan.caches.directory = Some(absolute(path)?),
+                (b"layers-bytes", most) => {
+                    plan.caches.most_bytes = std::str::from_utf8(most).ok()?.parse().ok()?;
+                }
+                (b"layer", name) => plan.add_layer(name)?,
+                (b"void", name) => plan.caches.voids.push((name_in(name)?, PathBuf::new())),
+                (b"at", path) => plan.caches.voids.last_mut()?.1 = absolute(path)?,
+                (b"layers-of", path) => plan.caches.workspace = Some(absolute(path)?),
                 (b"absent", path) => plan.hidden_names.push(absolute(path)?),
                 (b"reach" | b"publish" | b"ports" | b"ports-at", value) => {
                     plan.ports.add(word, value)?
@@ -152,6 +165,13 @@ impl Plan {
             self.hidden_names.push(rule.path.clone());
         }
         self.rules.push(rule);
+    }
+
+    /// Names the layer of the cache that was added last.
+    fn add_layer(&mut self, name: &[u8]) -> Option<()> {
+        let cache = self.rules.last().filter(|rule| rule.access == Access::Cache)?;
+        self.caches.layers.push((cache.path.clone(), name_in(name)?));
+        Some(())
     }
 
     /// Returns the directories that are the sandbox's own.
@@ -198,6 +218,7 @@ impl Rule {
 fn rule(word: &[u8], value: &[u8]) -> Option<Rule> {
     let access = match word {
         b"write" => Access::Write,
+        b"cache" => Access::Cache,
         b"git" => Access::Git,
         b"show" => Access::Show,
         b"keep" => Access::Keep,
@@ -206,6 +227,13 @@ fn rule(word: &[u8], value: &[u8]) -> Option<Rule> {
         _ => return None,
     };
     Some(Rule { access, path: absolute(value)?, identity: None })
+}
+
+/// Returns a name that is no path.
+fn name_in(value: &[u8]) -> Option<PathBuf> {
+    let name = Path::new(OsStr::from_bytes(value));
+    let is_name = name.components().count() == 1 && name.file_name() == Some(name.as_os_str());
+    is_name.then(|| name.to_owned())
 }
 
 fn absolute(value: &[u8]) -> Option<PathBuf> {

@@ -27,6 +27,8 @@ pub enum Protection {
     Privileges,
     /// Changing settings that programs outside obey.
     Settings,
+    /// Changing the caches of the user's tools.
+    Caches,
 }
 
 /// The mechanism that enforces a protection.
@@ -40,6 +42,10 @@ pub enum Mechanism {
     Landlock,
     Seccomp,
     Proxy,
+    /// A layer on disk over directories that stay as they are.
+    Overlay,
+    /// A layer in memory over them.
+    Memory,
     None,
 }
 
@@ -145,6 +151,7 @@ impl fmt::Display for Protection {
             Protection::SocketFamilies => "socketFamilies",
             Protection::Privileges => "privileges",
             Protection::Settings => "settings",
+            Protection::Caches => "caches",
         })
     }
 }
@@ -158,6 +165,8 @@ impl fmt::Display for Mechanism {
             Mechanism::Landlock => "landlock",
             Mechanism::Seccomp => "seccomp",
             Mechanism::Proxy => "proxy",
+            Mechanism::Overlay => "overlay",
+            Mechanism::Memory => "memory",
             Mechanism::None => "none",
         })
     }

@@ -17,6 +17,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use crate::sandbox::layers::{Layers, place_caches};
 use crate::sandbox::mounts::{self, Tree, make_read_only, mount_new, put};
 use crate::sandbox::plan::Plan;
 use crate::sandbox::report::{Mechanism, Protection, SetupError};
@@ -24,17 +25,20 @@ pub use names::{OverlayBase, names};
 use overlay::overlays;
 use own::Hosts;
 pub use own::{close_proc, open_proc};
-use steps::{Content, Placement, steps};
+use steps::steps;
+pub use steps::{Content, Placement};
 pub use steps::{git_trees, refuse_replaced};
 
-/// Makes the file tree. Returns the mechanism that protects hidden files.
-pub fn make(plan: &Plan) -> Result<Mechanism, SetupError> {
+/// Makes the file tree. Returns the mechanisms that protect hidden files, and caches.
+pub fn make(plan: &Plan, layers: Option<&Layers>) -> Result<[Mechanism; 2], SetupError> {
     let refuse =
         |protection, action: &str| SetupError::of::<io::Error>(protection, action.to_owned());
     mounts::part_from_outside().map_err(refuse(Protection::Write, "leaving the host's mounts"))?;
     let nothing = || Tree::copy(Path::new("/dev/null")).and_then(Tree::without_devices);
     let hosts = Hosts::copy();
     let mut steps = steps(plan)?;
+    let (caches, caching) = place_caches(plan, layers);
+    steps.extend(caches);
     let by = hide_names(plan, &mut steps);
     close(plan.opens_all())
         .map_err(refuse(Protection::Write, "making the files read-only (Linux 5.12 or newer)"))?;
@@ -48,6 +52,10 @@ pub fn make(plan: &Plan) -> Result<Mechanism, SetupError> {
         let action = format!("mounting '{}'", path.display());
         let result = match what {
             Content::Writable(tree) => put(tree, &path, true),
+            Content::WhereItCan(tree) => {
+                let _ = put(tree, &path, true);
+                Ok(())
+            }
             Content::ReadOnly(tree) => put(tree, &path, false),
             // No place for a mount: a directory above it is hidden already.
             Content::Nothing | Content::NoDirectory if !path.exists() => Ok(()),
@@ -66,7 +74,7 @@ pub fn make(plan: &Plan) -> Result<Mechanism, SetupError> {
         make_read_only_alone(path, if is_empty { 0o111 } else { 0o555 })
             .map_err(refuse(Protection::Read, &format!("hiding '{}'", path.display())))?;
     }
-    Ok(by)
+    Ok([by, caching])
 }
 
 /// Makes all files read-only; where everything can be written to, the kernel's own settings alone.

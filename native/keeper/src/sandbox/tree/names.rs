@@ -57,6 +57,13 @@ pub fn names(plan: &Plan, mounts: &[PathBuf]) -> (Vec<OverlayBase>, bool) {
         }
         found.extend(places);
     }
+    // Commands find an empty directory there, as a place for a mount.
+    for (_, path) in &plan.caches.voids {
+        if let Hiding::Overlay(directory) = context.way_to_hold(path) {
+            directories.insert(directory);
+            found.insert(path.clone(), Placeholder::Directory);
+        }
+    }
     (context.bases(directories, &found), are_all)
 }
 
@@ -111,7 +118,7 @@ impl Context<'_> {
             return if is_shown { Hiding::None } else { Hiding::Unneeded };
         }
         // Commands see the host's own directory there.
-        if self.above(place, &[Access::Write]).next().is_some() {
+        if self.above(place, &[Access::Write, Access::Cache]).next().is_some() {
             return Hiding::None;
         }
         let directory = self.candidates(place).into_iter().find(|path| self.is_fit(path, place));

@@ -22,6 +22,8 @@ pub enum Content {
     Writable(Tree),
     /// A copy of a tree that can't be written to.
     ReadOnly(Tree),
+    /// A copy of a tree that can be written to, where there is, or can be made, a place for it.
+    WhereItCan(Tree),
     /// A file that can't be opened.
     Nothing,
     /// An empty directory that can't be listed.
@@ -50,6 +52,8 @@ pub fn steps(plan: &Plan) -> Result<Vec<Placement>, SetupError> {
         let what = match rule.access {
             // The root of the tree, over which nothing is mounted, stays as it is.
             Access::Write if rule.path == Path::new("/") => continue,
+            // Its mount is made elsewhere.
+            Access::Cache => continue,
             Access::Keep if writable_root(plan, &rule.path).is_none() => continue,
             Access::Hide if rule.path.is_dir() => Content::NoDirectory,
             Access::Hide => match plan.texts.iter().find(|(path, _)| *path == rule.path) {

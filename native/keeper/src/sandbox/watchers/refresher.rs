@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, PipeReader, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::exit;
 use std::thread;
 use std::time::Duration;
@@ -18,12 +18,8 @@ use crate::sandbox::warden::GuardedSandbox;
 use crate::sandbox::watchers::{done, enter, listen};
 
 /// Entries are made, removed or replaced, or their mode changes.
-const CHANGES: u32 = libc::IN_CREATE
-    | libc::IN_DELETE
-    | libc::IN_MOVED_FROM
-    | libc::IN_MOVED_TO
-    | libc::IN_ATTRIB
-    | libc::IN_ONLYDIR;
+const CHANGES: u32 =
+    libc::IN_CREATE | libc::IN_DELETE | libc::IN_MOVED_FROM | libc::IN_MOVED_TO | libc::IN_ATTRIB;
 
 /// How long to collect changes before the next refresh.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -43,13 +39,16 @@ type OverlaySite = (PathBuf, u64);
 /// None: no name is hidden by an overlay, or changes can't be watched.
 pub fn start(guarded: &GuardedSandbox) -> Option<Refresher> {
     let (bases, _) = names(&guarded.plan.resolved(), &mounts::all());
-    let device =
-        |base: &OverlayBase| Some((base.path.clone(), fs::metadata(&base.path).ok()?.dev()));
-    let places: Vec<OverlaySite> = bases.iter().filter_map(device).collect();
+    let site = |path: &Path| Some((path.to_owned(), fs::metadata(path).ok()?.dev()));
+    let caches = guarded.plan.caches.layers.iter().filter_map(|(path, _)| site(path));
+    let places: Vec<OverlaySite> =
+        bases.iter().filter_map(|base| site(&base.path)).chain(caches).collect();
     if places.is_empty() {
         return None;
     }
-    let changes = listen(bases.iter().flat_map(OverlayBase::merged), CHANGES).ok()?;
+    let used = guarded.plan.caches.used();
+    let directories = bases.iter().flat_map(OverlayBase::merged);
+    let changes = listen(directories.chain(used.as_deref()), CHANGES).ok()?;
     let (entered, mut tell) = io::pipe().ok()?;
     // SAFETY: takes nothing.
     let parent = unsafe { libc::getpid() };

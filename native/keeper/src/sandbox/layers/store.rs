@@ -1,0 +1,97 @@
+//! The layers on disk: `DIRECTORY/N/NAME/upper` for each cache and each of a few sandboxes that stand at
+//! the same time, and `DIRECTORY/voids/NAME` for caches that the user does not have.
+
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use rustix::fs::{FlockOperation, flock};
+
+use super::requested::USED;
+use crate::sandbox::plan::{Plan, Require};
+
+/// Sandboxes of a workspace that can have layers on disk at the same time.
+pub const MOST_SLOTS: usize = 4;
+
+/// The layers of a sandbox's workspace.
+pub struct Layers {
+    directory: PathBuf,
+    /// The number of its own layers, and the lock that holds them. None: other sandboxes hold all.
+    own: Option<(usize, File)>,
+}
+
+/// Makes the directories, and takes layers that no other sandbox has. To be called outside. None: the
+/// plan has no caches, or the directories can't be made.
+pub fn prepare(plan: &Plan) -> Option<Layers> {
+    let directory = plan.caches.directory.clone().filter(|_| plan.require != Require::Landlock)?;
+    // Nothing is removed meanwhile.
+    let _settled = hold_still(&directory, FlockOperation::LockShared).ok()?;
+    make_all(plan, &directory).ok()?;
+    let own = (0..MOST_SLOTS).find_map(|slot| Some((slot, lock(&directory, slot)?)));
+    Some(Layers { directory, own })
+}
+
+fn make_all(plan: &Plan, directory: &Path) -> io::Result<()> {
+    for slot in 0..MOST_SLOTS {
+        for (_, name) in &plan.caches.layers {
+            let layer = directory.join(slot.to_string()).join(name);
+            make(&layer.join("upper"))?;
+            make(&layer.join("work"))?;
+        }
+        make(&directory.join(slot.to_string()))?;
+    }
+    for (name, _) in &plan.caches.voids {
+        make(&directory.join("voids").join(name))?;
+    }
+    let workspace = plan.caches.workspace.as_deref().unwrap_or(Path::new(""));
+    fs::write(directory.join(USED), workspace.as_os_str().as_bytes())?;
+    tell_others(directory)
+}
+
+/// Has other sandboxes of the workspace look again at the layers.
+pub fn tell_others(directory: &Path) -> io::Result<()> {
+    File::options().append(true).open(directory.join(USED))?.set_modified(SystemTime::now())
+}
+
+impl Layers {
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Returns the number of the layers that this sandbox writes to.
+    pub fn own(&self) -> Option<usize> {
+        self.own.as_ref().map(|(slot, _)| *slot)
+    }
+
+    /// Returns the directory of a cache's layer.
+    pub fn layer(&self, slot: usize, name: &Path) -> PathBuf {
+        self.directory.join(slot.to_string()).join(name)
+    }
+
+    /// Returns the directory for caches that the user does not have.
+    pub fn void(&self, name: &Path) -> PathBuf {
+        self.directory.join("voids").join(name)
+    }
+}
+
+/// Takes the layers of a number. None: a sandbox holds them.
+pub fn lock(directory: &Path, slot: usize) -> Option<File> {
+    let place = File::open(directory.join(slot.to_string())).ok()?;
+    flock(&place, FlockOperation::NonBlockingLockExclusive).ok()?;
+    Some(place)
+}
+
+/// Waits for a lock of all workspaces: shared by those that make directories, exclusive for removals.
+pub fn hold_still(directory: &Path, how: FlockOperation) -> io::Result<File> {
+    let parent = directory.parent().ok_or(io::ErrorKind::NotFound)?;
+    let place = File::open(parent)?;
+    flock(&place, how)?;
+    Ok(place)
+}
+
+fn make(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
