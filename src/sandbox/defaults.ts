@@ -103,3 +103,6 @@ export const SOCKET_VARIABLES: readonly string[] = [
   'TMUX_PANE',
   'STY',
 ];
+
+/** The port of the proxy on the sandbox's own loopback. */
+export const PROXY_PORT = 3128;

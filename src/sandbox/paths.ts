@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+
 /** Returns whether `path` is one of `directories` or below one. */
 export function isAmong(path: string, directories: readonly string[]): boolean {
   return longestOf(path, directories) >= 0;
@@ -7,4 +10,23 @@ export function isAmong(path: string, directories: readonly string[]): boolean {
 export function longestOf(path: string, directories: readonly string[]): number {
   const above = directories.filter((one) => path === one || path.startsWith(`${one}/`));
   return Math.max(-1, ...above.map((one) => one.length));
+}
+
+/** Returns the paths that exist; one that is created later makes another plan, and so another sandbox. */
+export function existing(paths: readonly string[]): readonly string[] {
+  return [...new Set(paths)].filter((path) => existsSync(path));
+}
+
+/** Returns, for each path that does not exist, the first missing part of it. */
+export function missing(paths: readonly string[]): readonly string[] {
+  const first = (path: string): string => {
+    const parent = dirname(path);
+    return existsSync(parent) ? path : first(parent);
+  };
+  return [...new Set(paths.filter((path) => !existsSync(path)).map(first))];
+}
+
+/** Returns whether a path is relative to each writable directory. */
+export function isLoose(path: string): boolean {
+  return !path.startsWith('/') && path !== '~' && !path.startsWith('~/');
 }

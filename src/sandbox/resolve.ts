@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { ownPlaces } from '../engine/addon/places.js';
 import { SERVER } from '../engine/channel.js';
 import type { EngineSandbox } from '../engine/message.js';
@@ -9,18 +9,18 @@ import { claimStateDirectory, statePath } from '../support/directories/state-dir
 import { InputError } from '../support/errors.js';
 import { cachesOf, type SandboxCaches } from './caches/caches.js';
 import { noteLayers } from './caches/refresh.js';
-import { HIDDEN_IN_HOME, HIDDEN_IN_SYSTEM, KEPT_SETTINGS } from './defaults.js';
+import { HIDDEN_IN_HOME, HIDDEN_IN_SYSTEM, KEPT_SETTINGS, PROXY_PORT } from './defaults.js';
 import { judgedSettings } from './git/judged.js';
 import { OBEYED_BY_GIT } from './git/places.js';
 import { agentsOf, type OfferedAgents } from './keys/agents.js';
 import { shownDockerConfig } from './keys/docker-config.js';
 import { publicSshFiles } from './keys/public-files.js';
-import { isAmong } from './paths.js';
+import { existing, isAmong, isLoose, missing } from './paths.js';
 import { follow } from './pins/follow.js';
 import { type GrantedRights, grant, type RequestedRights } from './pins/granted.js';
 import { identityOf } from './pins/identity.js';
 import { pipesOf } from './pipes.js';
-import { PROXY_PORT, type SandboxPolicy } from './policy.js';
+import type { SandboxPolicy } from './policy.js';
 import { portEntries } from './ports/ports.js';
 import { type KeptSecrets, keptSecrets } from './secrets/kept.js';
 import { rootFiles } from './secrets/root-files.js';
@@ -175,20 +175,6 @@ function askedBy(
   };
 }
 
-/** Returns the paths that exist; one that is created later makes another plan, and so another sandbox. */
-function existing(paths: readonly string[]): readonly string[] {
-  return [...new Set(paths)].filter((path) => existsSync(path));
-}
-
-/** Returns, for each path that does not exist, the first missing part of it. */
-function missing(paths: readonly string[]): readonly string[] {
-  const first = (path: string): string => {
-    const parent = dirname(path);
-    return existsSync(parent) ? path : first(parent);
-  };
-  return [...new Set(paths.filter((path) => !existsSync(path)).map(first))];
-}
-
 /**
  * Makes the entries of a plan for the proxy, which its server reads. Each JavaScript environment has its
  * own sandboxes: no other one knows its secrets, and a proxy ends with its environment.
@@ -295,9 +281,4 @@ function absoluteIn(base: string, path: string): string {
 /** Returns the places that must stay visible although they are among temporary files. */
 function placesAmong(directories: readonly string[], places: readonly string[]): readonly string[] {
   return places.filter((place) => isAmong(place, directories));
-}
-
-/** Returns whether a path is relative to each writable directory. */
-function isLoose(path: string): boolean {
-  return !path.startsWith('/') && path !== '~' && !path.startsWith('~/');
 }
