@@ -76,6 +76,18 @@ describeForAll('%s', (person) => {
     expect(held(scene).map((record) => record.get('key'))).toEqual([['hooks/pre-commit']]);
   });
 
+  test('it may be made executable at once', async () => {
+    const scene = makeScene(scenes.path, person);
+    const script = `/usr/bin/python3 -c "
+import os
+for i in range(200):
+  open('.git/hooks/pre-commit', 'w').write('#!/bin/sh # %d' % i)
+  os.chmod('.git/hooks/pre-commit', 0o755)"`;
+    expect((await inBox(scene, `${script}; echo done`)).text).toBe('done\n');
+    const modes = held(scene).map((record) => record.get('mode')?.join());
+    expect([modes.length, new Set(modes)]).toEqual([200, new Set(['755'])]);
+  });
+
   const identity = 'git -c user.name=a -c user.email=a@b -c protocol.file.allow=always';
 
   test('a worktree in the workspace is made, used and removed', async () => {

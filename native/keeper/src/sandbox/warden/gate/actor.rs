@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLockReadGuard};
 
 use crate::sandbox::plan::Plan;
 use crate::sandbox::warden::caller::Caller;
@@ -64,6 +64,11 @@ impl Actor {
     /// Returns whether a file has been written in place.
     pub fn has_staged(&self) -> bool {
         self.staging.has_begun()
+    }
+
+    /// To be kept while a file is handed to its caller, and closed here.
+    pub fn handing(&self) -> Option<RwLockReadGuard<'_, ()>> {
+        self.has_staged().then(|| self.staging.handing())
     }
 
     /// Waits until one has been closed.

@@ -78,7 +78,9 @@ impl Gate {
             Judgement::Continue => listener.go_on(notice),
             Judgement::Return(result) => listener.answer(notice, result),
             Judgement::File(file, flags) => {
+                let _handing = self.actor.handing();
                 listener.give(notice, file.as_fd(), flags & libc::O_CLOEXEC != 0);
+                drop(file);
             }
         }
     }

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use rustix::fs::{MemfdFlags, inotify, memfd_create};
 
@@ -31,6 +31,9 @@ pub struct Staging {
     files: Mutex<HashMap<i32, StagedFile>>,
     /// Those in the map, or being judged.
     count: AtomicUsize,
+    /// Read while a file is handed to its caller: until this process has closed its own descriptor, the
+    /// caller's is not the last one.
+    handing: RwLock<()>,
 }
 
 /// A file in memory, and the place for which it is meant.
@@ -75,12 +78,18 @@ impl Staging {
         Ok(())
     }
 
+    /// To be kept while a file is handed to its caller, and closed here.
+    pub fn handing(&self) -> RwLockReadGuard<'_, ()> {
+        self.handing.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Judges what has been closed. When this returns, so has every earlier call.
     pub fn settle(&self, mut judge: impl FnMut(StagedFile)) {
         if self.count.load(Ordering::Acquire) == 0 {
             return;
         }
         let Some(watches) = self.watches.get() else { return };
+        drop(self.handing.write().unwrap_or_else(PoisonError::into_inner));
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let mut buffer = [const { std::mem::MaybeUninit::uninit() }; 4096];
         let mut events = inotify::Reader::new(watches, &mut buffer);
