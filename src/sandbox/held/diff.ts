@@ -1,5 +1,5 @@
 import { lateLibrary, OPEN_ONE_BY_ONE } from '../../engine/late-library.js';
-import { firstBytes } from '../../support/text.js';
+import { firstBytes, visibleText } from '../../support/text.js';
 import type { HeldRecord } from './record.js';
 import { partOf } from './store.js';
 
@@ -25,9 +25,11 @@ export async function diffOf(directory: string, record: HeldRecord): Promise<str
   if (what === 'link') return `[a symbolic link to ${JSON.stringify(textOf(would))}]\n`;
   if (was.includes(0) || would.includes(0)) return '[binary]\n';
   const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await loadDiff();
+  // Commands name directories: a name with a line break would look like a part of the diff.
+  const name = visibleText(path);
   const [from, to] = [
-    before === undefined ? '/dev/null' : path,
-    what === 'removal' ? '/dev/null' : path,
+    before === undefined ? '/dev/null' : name,
+    what === 'removal' ? '/dev/null' : name,
   ];
   const text = createTwoFilesPatch(from, to, textOf(was), textOf(would), undefined, undefined, {
     context: 3,

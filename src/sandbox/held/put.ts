@@ -122,6 +122,9 @@ async function isAsBefore(
   if (was === undefined || BigInt(was.length) !== size) return false;
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
+    // What is open by now may be another one.
+    const found = await file.stat({ bigint: true });
+    if (!found.isFile() || found.size !== size) return false;
     return Buffer.compare(await file.readFile(), was) === 0;
   } finally {
     await file.close();

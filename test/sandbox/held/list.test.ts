@@ -63,6 +63,16 @@ test('a new file and a removal are shown whole', async () => {
   );
 });
 
+test('a name with a line break adds no line to a diff', async () => {
+  const path = join(folders(), 'a\n+evil/.npmrc');
+  holdBack(state.path, { path, content: 'x\n' });
+  const [one] = await heldBack();
+  expect(one?.path).toBe(path);
+  const lines = one?.diff.split('\n');
+  expect(lines?.[1]).toMatch(/^\+\+\+ .*\\x0a\+evil\/\.npmrc"?$/);
+  expect(lines?.slice(2)).toEqual(['@@ -0,0 +1,1 @@', '+x', '']);
+});
+
 test('diffs are bounded', async () => {
   const folder = folders();
   const lines = (word: string) =>
