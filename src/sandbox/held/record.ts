@@ -47,7 +47,8 @@ export function parseRecord(id: string, bytes: Uint8Array): HeldRecord {
     what: oneOf(WHATS, only('what')),
     reason: oneOf(REASONS, only('reason')),
     at: numberIn(only('at'), 10),
-    mode: numberIn(only('mode'), 8) & 0o7777,
+    // A program that gains its owner's rights is none that a command makes for the user.
+    mode: numberIn(only('mode'), 8) & 0o777,
     before: before === 'none' ? undefined : before,
     ...(keys.length > 0 && { keys }),
   };
