@@ -1,15 +1,17 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createOwner, run } from '../../src/index.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { installed, where } from '../support/needs.js';
+import { eventually } from '../support/processes.js';
 import { useScenes } from '../support/sandbox.js';
 
 // A developer's day as one transcript, of commands in a sandbox: each test goes on where the one before
 // it ended. What is asked outside is asked as the user would.
-leavesNothingBehind(2);
+leavesNothingBehind(4);
 const scenes = useScenes();
 
 /** The files of the project, by their names. */
@@ -47,8 +49,23 @@ const server = createServer(async (_, answer) => {
     '#!/bin/sh\nnpm test --silent >/dev/null && echo checked >>"$(git rev-parse --git-dir)/checks"\n',
 };
 
-describe('a day', where(installed('git'), installed('npm')), () => {
-  const place = { home: '', work: '', app: '', origin: '' };
+const needs = ['git', 'npm', 'ssh-agent', 'ssh-keygen'].map(installed);
+
+/** The user's own configuration. */
+const USERS = `[user]
+	name = Dev
+	email = dev@example.com
+	signingKey = ~/.ssh/id.pub
+[init]
+	defaultBranch = main
+[gpg]
+	format = ssh
+`;
+
+describe('a day', where(...needs), () => {
+  const place = { home: '', work: '', app: '', origin: '', socket: '' };
+  const usersHome = process.env.HOME;
+  let agent: ChildProcess | undefined;
   let env: Record<string, string> = {};
 
   /** Asks git outside, as the user would. */
@@ -56,28 +73,37 @@ describe('a day', where(installed('git'), installed('npm')), () => {
     execFileSync('git', args, {
       cwd: place.app,
       encoding: 'utf8',
-      env: { PATH: process.env.PATH, ...env },
+      env: { PATH: process.env.PATH, HOME: place.home, ...env },
       stdio: ['ignore', 'pipe', 'ignore'],
     }).trim();
 
-  beforeAll(() => {
+  beforeAll(async () => {
     const root = join(scenes.path, 'day');
     Object.assign(place, {
       home: join(root, 'home'),
       work: join(root, 'work'),
       app: join(root, 'work/app'),
       origin: join(root, 'origin.git'),
+      socket: join(root, 'agent'),
     });
     for (const each of [place.home, place.work]) mkdirSync(each, { recursive: true });
+    // What is hidden of the user's home is found by the host's own.
+    process.env.HOME = place.home;
     env = {
-      HOME: place.home,
       GIT_CONFIG_NOSYSTEM: '1',
       npm_config_cache: join(place.work, '.npm-cache'),
       npm_config_update_notifier: 'false',
     };
-    const config =
-      '[user]\n\tname = Dev\n\temail = dev@example.com\n[init]\n\tdefaultBranch = main\n';
-    writeFileSync(join(place.home, '.gitconfig'), config);
+    writeFileSync(join(place.home, '.gitconfig'), USERS);
+    // The user's key, which an agent has.
+    mkdirSync(join(place.home, '.ssh'), { mode: 0o700 });
+    const key = join(place.home, '.ssh/id');
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'dev', '-f', key]);
+    writeFileSync(join(root, 'signers'), `dev@example.com ${readFileSync(`${key}.pub`, 'utf8')}`);
+    agent = spawn('ssh-agent', ['-D', '-a', place.socket], { stdio: 'ignore' });
+    await eventually(() => expect(existsSync(place.socket)).toBe(true));
+    const asked = { ...process.env, SSH_AUTH_SOCK: place.socket };
+    execFileSync('ssh-add', ['-q', key], { env: asked, stdio: 'ignore' });
     const seed = join(root, 'seed');
     for (const [name, text] of Object.entries(FILES)) {
       mkdirSync(join(seed, name, '..'), { recursive: true });
@@ -89,18 +115,33 @@ describe('a day', where(installed('git'), installed('npm')), () => {
     execFileSync('bash', ['-ec', script], { cwd: seed, env: variables, stdio: 'ignore' });
   });
 
-  /** Runs a command in the sandbox, whose remote can be written to as a server's could. */
-  async function inSandbox(command: string, cwd = place.app) {
-    const sandbox = {
+  afterAll(async () => {
+    process.env.HOME = usersHome;
+    if (agent?.exitCode !== null) return;
+    const ended = once(agent, 'exit');
+    agent.kill();
+    await ended;
+  });
+
+  /** What the user lets commands do, beside writing to the workspace. */
+  const policy = () =>
+    ({
       mode: 'workspace-write',
       filesystem: { allowWrite: [place.origin] },
-    } as const;
-    const { outcome, output, sandbox: report } = await run(command, { cwd, env, sandbox });
+      ports: { publish: 'auto' },
+      sshAgent: { socket: place.socket },
+    }) as const;
+
+  /** Runs a command in the sandbox, whose remote can be written to as a server's could. */
+  async function inSandbox(command: string, cwd = place.app) {
+    const options = { cwd, env, sandbox: policy() };
+    const { outcome, output, sandbox: report, heldBack } = await run(command, options);
     const text = output.kind === 'complete' ? output.text : output.head + output.tail;
     expect(outcome, text).toEqual({ kind: 'exited', exitCode: 0 });
     expect(report?.denials).toEqual([]);
     expect(report?.incomplete ?? []).toEqual([]);
-    return text;
+    expect(heldBack).toEqual([]);
+    return { text, signatures: report?.signatures ?? [] };
   }
 
   test('clone', async () => {
@@ -116,53 +157,57 @@ describe('a day', where(installed('git'), installed('npm')), () => {
   });
 
   test('install', async () => {
-    const text = await inSandbox('npm ci --offline && npm ls');
+    const { text } = await inSandbox('npm ci --offline && npm ls');
     expect(text).toContain('greeting@1.2.3 -> ./vendor/greeting');
     expect(outside('status', '--short')).toBe('');
   });
 
   test('test', async () => {
-    expect(await inSandbox('npm test')).toMatch(/pass 1\b/);
+    expect((await inSandbox('npm test')).text).toMatch(/pass 1\b/);
   });
 
-  test('a dev server, which commands reach and which sees edits from outside', async () => {
+  test('a dev server, which a browser outside reaches, and which sees edits from outside', async () => {
     const owner = createOwner();
     try {
-      const sandbox = {
-        mode: 'workspace-write',
-        filesystem: { allowWrite: [place.origin] },
-      } as const;
       const started = 'node server.js >/dev/null 2>&1 & until [ -s port ]; do sleep 0.05; done';
-      const { outcome } = await run(started, { cwd: place.app, env, sandbox, owner });
+      const options = { cwd: place.app, env, sandbox: policy(), owner };
+      const { outcome, sandbox: report } = await run(started, options);
       expect(outcome).toEqual({ kind: 'exited', exitCode: 0 });
-      const ask = `node -e "fetch('http://127.0.0.1:' + fs.readFileSync('port')).then(async (a) => console.log(await a.text()))"`;
-      expect(await inSandbox(ask)).toBe('Hello, browser!\n');
-      const edited = FILES['page.js'].replace("'!'", "'?'");
-      writeFileSync(join(place.app, 'page.js'), edited);
-      expect(await inSandbox(ask)).toBe('Hello, browser?\n');
+      const port = Number(readFileSync(join(place.app, 'port'), 'utf8'));
+      expect(report?.ports).toMatchObject([{ inside: port, by: expect.stringContaining('node') }]);
+      const [{ url = '' } = {}] = report?.ports ?? [];
+      const browse = async () => (await fetch(url, { headers: { connection: 'close' } })).text();
+      expect(await browse()).toBe('Hello, browser!');
+      writeFileSync(join(place.app, 'page.js'), FILES['page.js'].replace("'!'", "'?'"));
+      expect(await browse()).toBe('Hello, browser?');
+      const ask = `node -e "fetch('http://127.0.0.1:${port}').then(async (a) => console.log(await a.text()))"`;
+      expect((await inSandbox(ask)).text).toBe('Hello, browser?\n');
       writeFileSync(join(place.app, 'page.js'), FILES['page.js']);
     } finally {
       await owner.dispose();
     }
   });
 
-  test('commit, with the hook of the repository', async () => {
-    await inSandbox(
-      `echo "export const more = 1;" >more.js && git add more.js && git commit -qm 'more'`,
-    );
+  test('a signed commit, with the hook of the repository', async () => {
+    const add = 'echo "export const more = 1;" >more.js && git add more.js';
+    const { text, signatures } = await inSandbox(`ls ~/.ssh && ${add} && git commit -q -S -m more`);
+    // The key stays where it is.
+    expect(text).toBe('id.pub\n');
+    expect(signatures).toMatchObject([{ agent: 'ssh', comment: 'dev', purpose: 'git' }]);
     expect(outside('log', '--format=%s %an', '-1')).toBe('more Dev');
+    outside('-c', 'gpg.ssh.allowedSignersFile=../../signers', 'verify-commit', 'HEAD');
     expect(readFileSync(join(place.app, '.git/checks'), 'utf8')).toBe('checked\n');
     expect(outside('status', '--short')).toBe('');
   });
 
   test('push', async () => {
-    await inSandbox('git push -q origin feature');
+    await inSandbox('git push -q -u origin feature');
     expect(outside('--git-dir', place.origin, 'log', '--format=%s', 'feature')).toBe('more\nfirst');
     expect(outside('rev-parse', 'origin/feature')).toBe(outside('rev-parse', 'feature'));
   });
 
   test('worktree', async () => {
-    const text = await inSandbox(
+    const { text } = await inSandbox(
       'git worktree add -q review main && cd review && npm ci --offline --silent && npm test && git -C .. worktree list',
     );
     expect(text).toMatch(/pass 1\b[\s\S]*review +[0-9a-f]+ \[main\]/);
@@ -176,6 +221,6 @@ describe('a day', where(installed('git'), installed('npm')), () => {
     expect(outside('config', '--list', '--local', '--name-only').split('\n')).toContain(
       'core.hookspath',
     );
-    expect(outside('status', '--short', '--branch')).toBe('## feature');
+    expect(outside('status', '--short', '--branch')).toBe('## feature...origin/feature');
   });
 });
