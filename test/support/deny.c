@@ -22,12 +22,17 @@ static const struct {
     {"memfd_create", SYS_memfd_create}, {"socketpair", SYS_socketpair},
     {"bind", SYS_bind},               {"waitid", SYS_waitid},
     {"wait4", SYS_wait4},             {"sendmsg", SYS_sendmsg},
+    {"pidfd_getfd", SYS_pidfd_getfd}, {"faccessat2", SYS_faccessat2},
+    {"open_tree", SYS_open_tree},     {"mount_setattr", SYS_mount_setattr},
+    {"epoll_pwait2", SYS_epoll_pwait2}, {"prctl", SYS_prctl},
+    {"landlock_create_ruleset", SYS_landlock_create_ruleset},
 };
 
 static const struct {
   const char *name;
   unsigned number;
-} errors[] = {{"ENOSYS", ENOSYS}, {"ENOBUFS", ENOBUFS}, {"ENOMEM", ENOMEM}};
+} errors[] = {{"ENOSYS", ENOSYS}, {"ENOBUFS", ENOBUFS}, {"ENOMEM", ENOMEM},
+              {"EOPNOTSUPP", EOPNOTSUPP}};
 
 int main(int argc, char **argv) {
   struct sock_filter filter[64];

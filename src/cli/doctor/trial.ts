@@ -29,7 +29,7 @@ export async function trial(): Promise<Finding[]> {
     const result = await live.result;
     const ran = ranCommand(result, performance.now() - started);
     if (result.engine === 'portable') return [...portableEngine(), ran];
-    return [fine('engine', 'native'), addon(), ran, ...handles, await sandboxTrial()];
+    return [fine('engine', 'native'), addon(), ran, ...handles, ...(await sandboxTrial())];
   } catch (error) {
     const cost = 'no command can run';
     return [addon(), ...noexec(error), failed('commands', messageOf(error), cost)];

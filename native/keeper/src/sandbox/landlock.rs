@@ -10,7 +10,7 @@ use landlock::{
 };
 
 use crate::sandbox::plan::{Access, OWN, Plan};
-use crate::sandbox::report::{Protection, SetupError};
+use crate::sandbox::report::{LANDLOCK, Protection, SetupError};
 
 /// Directories and devices of the host that any user may write to.
 const SHARED: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
@@ -88,7 +88,7 @@ impl Ruleset {
 /// Makes the rules of a resolved plan. Without namespaces, directories that others share are the host's.
 pub fn ruleset(plan: &Plan, has_namespaces: bool) -> Result<Ruleset, SetupError> {
     let mut ruleset = Ruleset::new()
-        .map_err(SetupError::of(Protection::Write, "making rules of Landlock (Linux 5.13)"))?;
+        .map_err(SetupError::of(Protection::Write, format!("{LANDLOCK} (Linux 5.13)")))?;
     if !ruleset.is_complete() && !has_namespaces {
         let error = io::Error::from_raw_os_error(libc::EOPNOTSUPP);
         return Err(SetupError::of(Protection::Write, "Landlock of Linux 6.2 or newer")(error));

@@ -218,7 +218,7 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, SetupEr
     }
     let network = network::serve(plan, before.lifeline.as_fd())?;
     tree::open_proc(!plan.host_processes)
-        .map_err(SetupError::of(Protection::Processes, "mounting /proc"))?;
+        .map_err(SetupError::of(Protection::Processes, report::MOUNTING_PROC))?;
     // Otherwise the limit would be the host's.
     if has_users {
         namespaces::allow_no_more()

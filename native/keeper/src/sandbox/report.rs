@@ -83,6 +83,10 @@ impl Enforced {
     }
 }
 
+/// Actions for which there is a remedy.
+pub const MOUNTING_PROC: &str = "mounting /proc";
+pub const LANDLOCK: &str = "making rules of Landlock";
+
 /// A protection that could not be made.
 #[derive(Debug)]
 pub struct SetupError {
@@ -122,7 +126,7 @@ impl SetupError {
         let is_refused =
             self.action.contains("user namespace") && (denied || self.errno() == libc::ENOSPC);
         if !is_restricted && !is_refused {
-            return None;
+            return self.remedy().map(|remedy| format!(" ({remedy})"));
         }
         let advice = if is_restricted {
             "AppArmor restricts user namespaces on this machine (Ubuntu 23.10 and later): allow them for this \
@@ -136,6 +140,21 @@ impl SetupError {
             "a container's filter may refuse them, as Docker's own does"
         };
         Some(format!(" ({advice}; `require: 'landlock'` does without)"))
+    }
+
+    /// Returns what can be done about an error that has nothing to do with user namespaces.
+    fn remedy(&self) -> Option<&'static str> {
+        match (self.action.as_str(), self.errno()) {
+            // The kernel mounts none that would show more than the one that is there.
+            (MOUNTING_PROC, libc::EPERM) => Some(
+                "a container covers parts of the one that is there: Docker's `--security-opt \
+                 systempaths=unconfined` leaves it whole; `processes: 'host'` does without",
+            ),
+            (action, libc::EOPNOTSUPP) if action.starts_with(LANDLOCK) => {
+                Some("the kernel was started without it: `lsm=` on its command line has to name it")
+            }
+            _ => None,
+        }
     }
 }
 
