@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { program } from '../support/cli.js';
 import { namespaces, startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
-import { useScenes } from '../support/sandbox.js';
+import { as, makeScene, people, useScenes } from '../support/sandbox.js';
 
 // What is told of a sandbox where the kernel, or a container around the host, lacks a part of it. A kernel is one that
 // does not know the calls that came later; what real ones say: scripts/kernels/kernels.sh.
@@ -91,6 +91,22 @@ test('where Landlock is off, doctor says what switches it on', () => {
     status: 'limited',
     found: expect.stringMatching(/^ENOTSUP: .*`lsm=` on its command line has to name it/),
   });
+});
+
+/** `prctl(PR_GET_AUXV)`, which is how libraries learn the size of a page from Linux 6.4 on. */
+const GET_AUXV = `prctl=${0x41555856}`;
+
+test.each(people)('before Linux 6.4, %s has whole sandboxes, too', async (person) => {
+  const scene = makeScene(scenes.path, person);
+  const under = [...as(person), join(scenes.path, 'deny'), 'EPERM', GET_AUXV, '--'];
+  const host = startHost('commands', { under, env: { HOME: scene.home } });
+  const options = { cwd: scene.work, sandbox: 'workspace-write' };
+  const { result, error } = await host.run('echo in > new && cat new', options);
+  host.child.stdin?.end();
+  await host.ended;
+  expect(error).toBeUndefined();
+  expect(result?.output).toMatchObject({ text: 'in\n' });
+  expect(result?.sandbox?.enforced).toMatchObject({ write: 'namespace', network: 'namespace' });
 });
 
 test('doctor tells each protection of a whole sandbox, and that some hosts can be allowed', () => {

@@ -5,7 +5,6 @@ use std::io;
 use std::ptr::null_mut;
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
-use rustix::param::page_size;
 
 /// The stack of a child between clone and exec; one for each launching thread.
 #[derive(Debug)]
@@ -18,6 +17,13 @@ pub struct Stack {
 
 // SAFETY: owns its mapping, which belongs to no thread in particular.
 unsafe impl Send for Stack {}
+
+/// Returns the page size as the C library knows it. rustix reads `/proc/self/auxv` for it before Linux 6.4, which a
+/// process that no other may look into can't open.
+fn page_size() -> usize {
+    // SAFETY: takes a number. It does not fail for this one.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
+}
 
 impl Stack {
     /// The size in bytes, without the guard page; a multiple of every page size.
