@@ -6,6 +6,9 @@ import { messageOf } from '../../support/errors.js';
 import { type Finding, fine, limited } from './finding.js';
 import { protections } from './protections.js';
 
+const NOWHERE = 'no command can run in a sandbox';
+const NEEDS = 'a whole one needs Linux 5.13 or newer, one without namespaces Linux 6.2';
+
 /** Sandboxes that can be had where the whole one can't, the strongest first. */
 const WEAKER: readonly { readonly policy: SandboxPolicy; readonly cost: string }[] = [
   {
@@ -35,35 +38,36 @@ export async function sandboxTrial(): Promise<Finding[]> {
 async function trialIn(cwd: string, mode: SandboxPolicy['mode']): Promise<Finding[]> {
   const name = 'sandbox';
   const whole = await sandboxOf(cwd, { mode });
-  if (typeof whole === 'object') {
+  if ('enforced' in whole) {
     const some = await sandboxOf(cwd, { mode, network: { allowedDomains: ['localhost'] } });
     return [fine(name, 'namespaces, Landlock and seccomp'), ...protections(whole), hosts(some)];
   }
+  // There are no descriptors left, say.
+  if (!isOfSandbox(whole)) return [limited(name, whole.message, NOWHERE)];
   for (const { policy, cost } of WEAKER) {
     const weaker = await sandboxOf(cwd, { mode, ...policy });
-    if (typeof weaker === 'object') return [limited(name, whole, cost), ...protections(weaker)];
+    if ('enforced' in weaker) return [limited(name, whole.message, cost), ...protections(weaker)];
   }
-  const cost =
-    'no command can run in a sandbox: a whole one needs Linux 5.13 or newer, one without namespaces Linux 6.2';
-  return [limited(name, whole, cost)];
+  return [limited(name, whole.message, `${NOWHERE}: ${NEEDS}`)];
 }
 
 /** Returns what enforces the protections of a sandbox, or why it can't be made. */
-async function sandboxOf(cwd: string, sandbox: SandboxPolicy): Promise<SandboxReport | string> {
+async function sandboxOf(cwd: string, policy: SandboxPolicy): Promise<SandboxReport | Error> {
   try {
-    const { sandbox: report } = await run('true', { cwd, sandbox });
-    return report ?? 'the command had no sandbox';
+    const { sandbox } = await run('true', { cwd, sandbox: policy });
+    return sandbox ?? new Error('the command was in no sandbox');
   } catch (error) {
-    if (error instanceof LaunchError && error.step === 'sandbox') return error.message;
-    return messageOf(error);
+    return error instanceof Error ? error : new Error(messageOf(error));
   }
 }
 
-function hosts(report: SandboxReport | string): Finding {
+const isOfSandbox = (error: Error): boolean =>
+  error instanceof LaunchError && error.step === 'sandbox';
+
+function hosts(some: SandboxReport | Error): Finding {
   const name = 'sandbox, some hosts';
   const cost = '`allowedDomains` and `secrets` are refused';
-  if (typeof report === 'string') return limited(name, report, cost);
-  return fine(name, 'by a proxy');
+  return 'enforced' in some ? fine(name, 'by a proxy') : limited(name, some.message, cost);
 }
 
 /** Makes a directory that commands may write to, with a git repository; `undefined`: none can be made. */
