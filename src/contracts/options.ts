@@ -12,7 +12,8 @@ import { type CommandLimits, readLimits } from '../options/limits.js';
 import { type CarriedBy, namesOf, type OptionsOf } from '../options/roads.js';
 import { spillPathOf } from '../options/values.js';
 import type { OnDenied } from '../sandbox/denials/again.js';
-import { type SandboxOption, type SandboxPolicy, toolSandbox } from '../sandbox/policy.js';
+import type { SandboxOption, SandboxPolicy } from '../sandbox/policy.js';
+import { toolSandbox } from '../sandbox/read-policy.js';
 import { pinSandbox } from '../sandbox/resolve.js';
 import type { OptionNames } from '../support/checks.js';
 import {

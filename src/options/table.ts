@@ -1,7 +1,7 @@
 import type { EngineCommand } from '../engine/message.js';
 import { Owner } from '../engine/owner.js';
 import { checkOnDenied } from '../sandbox/denials/again.js';
-import { readSandbox } from '../sandbox/policy.js';
+import { readSandbox } from '../sandbox/read-policy.js';
 import { isAbortSignal } from '../support/abort.js';
 import { checkSwitch } from '../support/checks.js';
 import type { CommandOptions } from './command-options.js';

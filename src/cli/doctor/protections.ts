@@ -46,7 +46,8 @@ const COSTS: Readonly<Record<SandboxLine, Costs>> = {
   },
   caches: {
     none: "the caches of the user's tools are read-only: most tools fetch again, into a cache that is lost, or fail",
-    memory: 'what commands add to the caches of tools is lost with the sandbox: they fetch it again',
+    memory:
+      'what commands add to the caches of tools is lost with the sandbox: they fetch it again',
     mount: 'some tools have an empty cache of their own: they fetch what the user has',
   },
 };

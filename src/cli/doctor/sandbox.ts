@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LaunchError, run, type SandboxPolicy, type SandboxReport } from '../../index.js';
-import { messageOf } from '../../support/errors.js';
+import { errorOf } from '../../support/errors.js';
 import { type Finding, fine, limited } from './finding.js';
 import { protections } from './protections.js';
 
@@ -57,7 +57,7 @@ async function sandboxOf(cwd: string, policy: SandboxPolicy): Promise<SandboxRep
     const { sandbox } = await run('true', { cwd, sandbox: policy });
     return sandbox ?? new Error('the command was in no sandbox');
   } catch (error) {
-    return error instanceof Error ? error : new Error(messageOf(error));
+    return errorOf(error);
   }
 }
 

@@ -1,7 +1,7 @@
 import { createArtifactStore } from '../../artifacts/directory-store.js';
 import type { ArtifactStore } from '../../artifacts/store.js';
 import { MOST_KEPT_BYTES } from '../../options/values.js';
-import { toolSandbox } from '../../sandbox/policy.js';
+import { toolSandbox } from '../../sandbox/read-policy.js';
 import { atLeast, type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
 import { disregard, InputError, showValue } from '../../support/errors.js';
 import { absolutePath, isUrl } from '../../support/paths.js';

@@ -1,5 +1,5 @@
 import { MOST_KEPT_BYTES } from '../../options/values.js';
-import { toolSandbox } from '../../sandbox/policy.js';
+import { toolSandbox } from '../../sandbox/read-policy.js';
 import {
   atLeast,
   checkSwitch,

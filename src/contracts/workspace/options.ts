@@ -6,7 +6,7 @@ import type { OutputChunk } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
 import { createMinimizer, type MinimizerOptions } from '../../minimizer/options.js';
 import type { OutputLimits } from '../../options/command-options.js';
-import { readSandbox } from '../../sandbox/policy.js';
+import { readSandbox } from '../../sandbox/read-policy.js';
 import { preloadShellParser } from '../../shell/parser.js';
 import type { ShellSnapshot } from '../../snapshot/shell-snapshot.js';
 import {

@@ -3,7 +3,8 @@ import type { Denial } from '../../engine/sandbox-report.js';
 import { checkFunction } from '../../support/checks.js';
 import { removeHostFile } from '../../support/directories/host-files.js';
 import { unlessAborted } from '../../support/timing.js';
-import { readSandbox, type SandboxOption, type SandboxPolicy, toolSandbox } from '../policy.js';
+import type { SandboxOption, SandboxPolicy } from '../policy.js';
+import { readSandbox, toolSandbox } from '../read-policy.js';
 
 /** A command that its sandbox has denied something, and that has ended by itself. */
 export interface DeniedCommand {

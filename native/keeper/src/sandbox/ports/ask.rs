@@ -34,7 +34,7 @@ pub struct Listening {
 
 /// News of the relay for the warden: a word for the command of this cradle.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tell {
+pub struct PortNotice {
     pub cradle: i32,
     pub word: String,
 }
@@ -61,14 +61,14 @@ impl Ask {
     }
 }
 
-impl Tell {
+impl PortNotice {
     pub fn encode(&self) -> String {
         format!("{} {}", self.cradle, self.word)
     }
 
-    pub fn decode(message: &[u8]) -> Option<Tell> {
+    pub fn decode(message: &[u8]) -> Option<PortNotice> {
         let (cradle, word) = std::str::from_utf8(message).ok()?.split_once(' ')?;
-        Some(Tell { cradle: cradle.parse().ok()?, word: word.to_owned() })
+        Some(PortNotice { cradle: cradle.parse().ok()?, word: word.to_owned() })
     }
 }
 
@@ -83,8 +83,8 @@ mod tests {
         for ask in [Ask::Reach(address), Ask::Listens(listening)] {
             assert_eq!(Ask::decode(ask.encode().as_bytes()), Some(ask));
         }
-        let tell = Tell { cradle: 3, word: "port=1,2,3,node".into() };
-        assert_eq!(Tell::decode(tell.encode().as_bytes()), Some(tell));
-        assert_eq!((Ask::decode(b"reach"), Tell::decode(b"x y")), (None, None));
+        let tell = PortNotice { cradle: 3, word: "port=1,2,3,node".into() };
+        assert_eq!(PortNotice::decode(tell.encode().as_bytes()), Some(tell));
+        assert_eq!((Ask::decode(b"reach"), PortNotice::decode(b"x y")), (None, None));
     }
 }

@@ -14,7 +14,7 @@ use forkline_protocol::send;
 use rustix::event::{EventfdFlags, eventfd};
 
 use crate::sandbox::kept::patiently;
-use crate::sandbox::ports::ask::Tell;
+use crate::sandbox::ports::ask::PortNotice;
 use crate::sandbox::ports::closings::Closings;
 use crate::sandbox::ports::listening;
 use crate::sandbox::ports::plan::{PortPlan, Reached};
@@ -178,7 +178,7 @@ impl InsideRelay {
         told.iter().for_each(|tell| self.tell(tell));
     }
 
-    fn tell(&self, tell: &Tell) {
+    fn tell(&self, tell: &PortNotice) {
         let message = tell.encode();
         patiently(|| send(self.news.as_fd(), [message.as_bytes(), b""], &[]));
     }

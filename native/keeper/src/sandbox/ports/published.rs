@@ -5,7 +5,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::sandbox::ports::ask::{Listening, Tell};
+use crate::sandbox::ports::ask::{Listening, PortNotice};
 use crate::sandbox::ports::known::{is_controlling, is_trusted};
 use crate::sandbox::ports::listening::reachable;
 use crate::sandbox::ports::plan::PortPlan;
@@ -26,7 +26,7 @@ const UNPRIVILEGED: u16 = 1024;
 struct Publication {
     host: u16,
     targets: Targets,
-    told: Vec<Tell>,
+    told: Vec<PortNotice>,
 }
 
 /// The published ports, by the port inside.
@@ -48,10 +48,10 @@ pub enum Publishing {
     /// The port is not to be published.
     Private,
     /// It is published already.
-    Known(Tell),
-    New(Tell, Opened),
+    Known(PortNotice),
+    New(PortNotice, Opened),
     /// It can't be published.
-    Refused(Tell),
+    Refused(PortNotice),
 }
 
 /// Why a port is not published.
@@ -104,7 +104,7 @@ impl Published {
     pub fn give_up(
         &self,
         addresses: impl FnOnce() -> io::Result<Vec<SocketAddr>>,
-    ) -> (Vec<u16>, Vec<Tell>) {
+    ) -> (Vec<u16>, Vec<PortNotice>) {
         // A process that begins to listen meanwhile waits for the lock.
         let mut all = self.lock();
         let Ok(addresses) = addresses() else { return (Vec::new(), Vec::new()) };
@@ -124,9 +124,10 @@ impl Published {
         if !gone.is_empty() {
             self.write(&all);
         }
-        let closed = told
-            .into_iter()
-            .map(|Tell { cradle, word }| Tell { cradle, word: format!("closed-{word}") });
+        let closed = told.into_iter().map(|PortNotice { cradle, word }| PortNotice {
+            cradle,
+            word: format!("closed-{word}"),
+        });
         (gone, closed.collect())
     }
 
@@ -189,12 +190,12 @@ fn add_target(targets: &Targets, target: SocketAddr) {
 fn tell(
     Listening { address, cradle, pid, name }: &Listening,
     host: Result<u16, WhyUnpublished>,
-) -> Tell {
+) -> PortNotice {
     let host = match host {
         Ok(host) => host.to_string(),
         Err(WhyUnpublished::Dangerous) => "dangerous".into(),
         Err(WhyUnpublished::Full) => "full".into(),
         Err(WhyUnpublished::Failed) => "failed".into(),
     };
-    Tell { cradle: *cradle, word: format!("port={},{host},{pid},{name}", address.port()) }
+    PortNotice { cradle: *cradle, word: format!("port={},{host},{pid},{name}", address.port()) }
 }

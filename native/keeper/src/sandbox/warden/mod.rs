@@ -29,7 +29,7 @@ use crate::sandbox::calls::Asked;
 use crate::sandbox::denied;
 use crate::sandbox::namespaces::WardenInput;
 use crate::sandbox::notices::{Listener, Notice};
-use crate::sandbox::ports::ask::{RelayLine, Tell};
+use crate::sandbox::ports::ask::{PortNotice, RelayLine};
 use crate::sandbox::privileges;
 use agents::{AgentCall, Asker, Broker, OutsideAgents};
 use connecting::ConnectPolicy;
@@ -195,7 +195,7 @@ impl Warden {
         let warden = Arc::clone(self);
         let hear = move || {
             let Some(ports) = &warden.ports else { return };
-            ports.watch(|Tell { cradle, word }| warden.tell(cradle, word));
+            ports.watch(|PortNotice { cradle, word }| warden.tell(cradle, word));
         };
         // Without it, ports are told to be open that no longer are.
         let _ = thread::Builder::new().stack_size(128 * 1024).spawn(hear);
@@ -244,7 +244,7 @@ impl Warden {
         let Some(ports) = &self.ports else { return self.listener.go_on(notice) };
         match ports.listen(&self.listener, notice, self.keeper) {
             Ok(news) => {
-                news.into_iter().for_each(|Tell { cradle, word }| self.tell(cradle, word));
+                news.into_iter().for_each(|PortNotice { cradle, word }| self.tell(cradle, word));
                 self.listener.answer(notice, Ok(()));
             }
             Err(Some(errno)) => self.listener.answer(notice, Err(errno)),

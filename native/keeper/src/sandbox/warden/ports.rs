@@ -12,7 +12,7 @@ use rustix::net::{AddressFamily, SocketType, getsockname, sockopt};
 
 use crate::outside;
 use crate::sandbox::notices::{Listener, Notice};
-use crate::sandbox::ports::ask::{Ask, Listening, RelayLine, Tell};
+use crate::sandbox::ports::ask::{Ask, Listening, PortNotice, RelayLine};
 use crate::sandbox::ports::plan::PortPlan;
 use crate::sandbox::warden::caller::Caller;
 use crate::signals;
@@ -58,7 +58,7 @@ impl RelayedPorts {
         listener: &Listener,
         notice: &Notice,
         keeper: i32,
-    ) -> Result<Option<Tell>, Option<i32>> {
+    ) -> Result<Option<PortNotice>, Option<i32>> {
         let [number, backlog, ..] = notice.arguments;
         let pid = notice.pid as i32;
         let socket = Caller::unknown(pid).descriptor(number as i32).map_err(|_| None)?;
@@ -76,17 +76,17 @@ impl RelayedPorts {
         Ok(self.publish(&socket, pid, keeper))
     }
 
-    fn publish(&self, socket: &OwnedFd, pid: i32, keeper: i32) -> Option<Tell> {
+    fn publish(&self, socket: &OwnedFd, pid: i32, keeper: i32) -> Option<PortNotice> {
         let address = SocketAddr::try_from(getsockname(socket).ok()?).ok()?;
         let cradle = outside::child_above(pid, keeper)?;
         let pid = leader(pid);
         let ask = Ask::Listens(Listening { address, cradle, pid, name: name(pid) });
         let word = self.ask(&ask).filter(|word| !word.is_empty())?;
-        Some(Tell { cradle, word })
+        Some(PortNotice { cradle, word })
     }
 
     /// Calls `tell` with news of the relay, until it is gone.
-    pub fn watch(&self, tell: impl Fn(Tell)) {
+    pub fn watch(&self, tell: impl Fn(PortNotice)) {
         let mut message = [0; LONGEST];
         loop {
             match receive(self.news.as_fd(), &mut message) {
@@ -94,7 +94,7 @@ impl RelayedPorts {
                 Ok(received) => {
                     message
                         .get(..received.length)
-                        .and_then(Tell::decode)
+                        .and_then(PortNotice::decode)
                         .into_iter()
                         .for_each(&tell);
                 }
