@@ -128,6 +128,15 @@ test('calls of a persistent shell have each their own', async () => {
   expect(texts.map((text) => text.split(LINE).length - 1)).toEqual([0, 1, 0, 1]);
 });
 
+test('a model that asks how a background task ended is told', async () => {
+  const work = repository();
+  const tool = keep(createBashTool({ contract: 'session', cwd: work, sandbox }));
+  const { details } = await tool.execute({ command: SET, run_in_background: true });
+  const id = details.task?.id ?? '';
+  const look = async () => textOf(await tool.taskOutput.execute({ task_id: id }));
+  await eventually(async () => expect(await look()).toContain(LINE));
+});
+
 test("a task's end is told with it", async () => {
   const work = repository();
   const receipts: (Receipt | undefined)[] = [];
