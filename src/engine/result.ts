@@ -59,7 +59,7 @@ function withoutFigures({ cpu: _, peakMemory: __, ...known }: RunResult): RunRes
  * Parses the engine's report on a sandbox.
  *
  * @param lines `write=namespace tmp=none`, and denials: `socket=40`, a family, or `connect=/a%20b`, a
- * socket by its path, or an address; `held=` and the id of a change that was held back; `port=3000,3001,7,node`,
+ * socket by its path, or an address; `held=` and the id of a change that was held back; `port=3000,3001,7,node,0`,
  * a published port; what agents have signed or refused; `renewed=yes`.
  */
 export function toReport(lines: string): EngineReport {

@@ -236,10 +236,10 @@ export type SandboxPort =
       readonly refused: 'dangerous' | 'full' | 'failed';
     };
 
-/** Reads a port as the keeper tells of it: `INSIDE,HOST,PID,NAME`, with a reason in place of `HOST` if there is none. */
+/** Reads a port as the keeper tells of it: `INSIDE,HOST,PID,NAME,SERIAL`, with a reason in place of `HOST` if there is none. */
 export function toSandboxPort(told: string): SandboxPort | undefined {
-  const [inside, host = '', pid, ...name] = told.split(',');
-  const port = { inside: Number(inside), by: `pid ${pid} ${name.join(',')}` };
+  const [inside, host = '', pid, name] = told.split(',');
+  const port = { inside: Number(inside), by: `pid ${pid} ${name}` };
   if (host === 'dangerous' || host === 'full' || host === 'failed') {
     return { ...port, refused: host };
   }

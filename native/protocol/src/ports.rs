@@ -10,7 +10,7 @@ pub enum PortNews<'a> {
 }
 
 impl<'a> PortNews<'a> {
-    /// Reads a word: `port=INSIDE,HOST,PID,NAME`, or `closed-` and such a word. None: it is about something
+    /// Reads a word: `port=INSIDE,HOST,PID,NAME,SERIAL`, or `closed-` and such a word. None: it is about something
     /// else.
     pub fn of(word: &'a str) -> Option<PortNews<'a>> {
         match word.strip_prefix("closed-") {
@@ -27,7 +27,7 @@ mod tests {
 
     #[test]
     fn only_words_about_ports_are_news_of_ports() {
-        let port = "port=3000,3001,7,node";
+        let port = "port=3000,3001,7,node,0";
         assert_eq!(PortNews::of(port), Some(PortNews::Open(port)));
         assert_eq!(PortNews::of("closed-port=1,2,3,a"), Some(PortNews::Closed("port=1,2,3,a")));
         assert_eq!((PortNews::of("socket=40"), PortNews::of("closed-socket=40")), (None, None));

@@ -100,3 +100,12 @@ fn who_changes_something_by_its_name_is_asked_about() {
         }
     }
 }
+
+#[test]
+fn who_listens_is_asked_about_only_where_ports_are_published() {
+    for (numbers, listened) in [(NATIVE, true), (FOREIGN, true), (NATIVE, false)] {
+        let rules = Rules { network: true, judged: true, listened, gated: false };
+        let answer = run(rules, numbers.architecture, numbers.listen, [3, 5, 0]);
+        assert_eq!(answer, if listened { NOTIFY } else { ALLOW });
+    }
+}

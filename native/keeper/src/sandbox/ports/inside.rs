@@ -169,12 +169,13 @@ impl InsideRelay {
     }
 
     fn give_up(&mut self) {
-        // What was opened meanwhile must be known before it is given up.
-        self.open();
-        let (gone, told) = self.published.give_up(listening::addresses);
-        for number in gone.into_iter().filter_map(|port| self.listeners.remove(&port)).flatten() {
-            self.relay.close(number);
-        }
+        let published = self.published.clone();
+        let told = published.give_up(listening::addresses, |gone| {
+            // What was opened meanwhile has to be known before it is closed.
+            self.open();
+            let numbers = gone.iter().filter_map(|port| self.listeners.remove(port)).flatten();
+            numbers.for_each(|number| self.relay.close(number));
+        });
         told.iter().for_each(|tell| self.tell(tell));
     }
 

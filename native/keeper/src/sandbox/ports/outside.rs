@@ -97,13 +97,10 @@ impl HostRelay {
         match asked {
             Ask::Reach(address) => self.reach(address).to_string(),
             Ask::Listens(listening) => {
-                match self.inside.published.publish(&self.plan, &listening) {
+                let relay = |opened| self.inside.relay(opened);
+                match self.inside.published.publish(&self.plan, &listening, relay) {
                     Publishing::Private => String::new(),
-                    Publishing::Known(tell) | Publishing::Refused(tell) => tell.word,
-                    Publishing::New(tell, opened) => {
-                        self.inside.relay(opened);
-                        tell.word
-                    }
+                    Publishing::Open(tell) | Publishing::Refused(tell) => tell.word,
                 }
             }
         }

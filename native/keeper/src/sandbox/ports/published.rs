@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::sandbox::ports::ask::{Listening, PortNotice};
@@ -32,6 +33,8 @@ struct Publication {
 /// The published ports, by the port inside.
 pub struct Published {
     all: Mutex<BTreeMap<u16, Publication>>,
+    /// Makes each word another one: news of a port that is closed may be overtaken by that of the next one.
+    serial: AtomicU64,
     /// None: no other process is told.
     record: Option<PortRecord>,
 }
@@ -47,9 +50,7 @@ pub struct Opened {
 pub enum Publishing {
     /// The port is not to be published.
     Private,
-    /// It is published already.
-    Known(PortNotice),
-    New(PortNotice, Opened),
+    Open(PortNotice),
     /// It can't be published.
     Refused(PortNotice),
 }
@@ -66,24 +67,39 @@ enum WhyUnpublished {
 
 impl Published {
     pub fn new(record: Option<PortRecord>) -> Published {
-        Published { all: Mutex::default(), record }
+        Published { all: Mutex::default(), serial: AtomicU64::new(0), record }
     }
 
-    /// Publishes the port of a process that listens, if the plan says so.
-    pub fn publish(&self, plan: &PortPlan, listening: &Listening) -> Publishing {
+    /// Publishes the port of a process that listens, if the plan says so. `relay`: takes a new port, before it
+    /// can be given up.
+    pub fn publish(
+        &self,
+        plan: &PortPlan,
+        listening: &Listening,
+        relay: impl FnOnce(Opened),
+    ) -> Publishing {
         let inside = listening.address.port();
         let Some(wanted) = wanted(plan, inside) else { return Publishing::Private };
         let target = reachable(listening.address);
         let mut all = self.lock();
         if let Some(known) = all.get_mut(&inside) {
             add_target(&known.targets, target);
-            let tell = tell(listening, Ok(known.host));
-            if !known.told.contains(&tell) && known.told.len() < MOST_TOLD {
-                known.told.push(tell.clone());
+            let start = start_of_word(listening, Ok(known.host));
+            let is_same = |told: &&PortNotice| {
+                told.cradle == listening.cradle && told.word.starts_with(&start)
+            };
+            if let Some(told) = known.told.iter().find(is_same) {
+                return Publishing::Open(told.clone());
             }
-            return Publishing::Known(tell);
+            if known.told.len() >= MOST_TOLD {
+                return Publishing::Private;
+            }
+            let tell = self.tell(listening, start);
+            known.told.push(tell.clone());
+            return Publishing::Open(tell);
         }
-        let refused = |why| Publishing::Refused(tell(listening, Err(why)));
+        let refused =
+            |why| Publishing::Refused(self.tell(listening, start_of_word(listening, Err(why))));
         if is_controlling(inside) && !plan.dangerous {
             return refused(WhyUnpublished::Dangerous);
         }
@@ -92,22 +108,24 @@ impl Published {
         }
         let Ok((host, sockets)) = open(&wanted) else { return refused(WhyUnpublished::Failed) };
         let targets: Targets = Arc::new(Mutex::new(vec![target]));
-        let tell = tell(listening, Ok(host));
+        let tell = self.tell(listening, start_of_word(listening, Ok(host)));
         let told = vec![tell.clone()];
         all.insert(inside, Publication { host, targets: targets.clone(), told });
         self.write(&all);
-        Publishing::New(tell, Opened { inside, sockets, targets })
+        relay(Opened { inside, sockets, targets });
+        Publishing::Open(tell)
     }
 
     /// Gives up the ports on which nothing listens any more. `addresses`: reads those on which something
-    /// does. Returns the ports, and what is to be told.
+    /// does. `close`: closes these ports outside, before one of them is opened anew. Returns what is to be told.
     pub fn give_up(
         &self,
         addresses: impl FnOnce() -> io::Result<Vec<SocketAddr>>,
-    ) -> (Vec<u16>, Vec<PortNotice>) {
+        close: impl FnOnce(&[u16]),
+    ) -> Vec<PortNotice> {
         // A process that begins to listen meanwhile waits for the lock.
         let mut all = self.lock();
-        let Ok(addresses) = addresses() else { return (Vec::new(), Vec::new()) };
+        let Ok(addresses) = addresses() else { return Vec::new() };
         let (mut gone, mut told) = (Vec::new(), Vec::new());
         all.retain(|inside, publication| {
             let open = addresses.iter().filter(|address| address.port() == *inside);
@@ -122,18 +140,22 @@ impl Published {
             true
         });
         if !gone.is_empty() {
+            close(&gone);
             self.write(&all);
         }
-        let closed = told.into_iter().map(|PortNotice { cradle, word }| PortNotice {
-            cradle,
-            word: format!("closed-{word}"),
-        });
-        (gone, closed.collect())
+        let closed =
+            |PortNotice { cradle, word }| PortNotice { cradle, word: format!("closed-{word}") };
+        told.into_iter().map(closed).collect()
     }
 
     /// Returns whether this port is published.
     pub fn contains(&self, inside: u16) -> bool {
         self.lock().contains_key(&inside)
+    }
+
+    fn tell(&self, listening: &Listening, start: String) -> PortNotice {
+        let serial = self.serial.fetch_add(1, Ordering::Relaxed);
+        PortNotice { cradle: listening.cradle, word: format!("{start}{serial}") }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<u16, Publication>> {
@@ -186,16 +208,67 @@ fn add_target(targets: &Targets, target: SocketAddr) {
     targets.truncate(MOST_TOLD);
 }
 
-/// Makes the word: the port inside, that of the host or why there is none, the process.
-fn tell(
-    Listening { address, cradle, pid, name }: &Listening,
+/// Makes a word without its number at the end: the port inside, that of the host or why there is none, the
+/// process.
+fn start_of_word(
+    Listening { address, pid, name, .. }: &Listening,
     host: Result<u16, WhyUnpublished>,
-) -> PortNotice {
+) -> String {
     let host = match host {
         Ok(host) => host.to_string(),
         Err(WhyUnpublished::Dangerous) => "dangerous".into(),
         Err(WhyUnpublished::Full) => "full".into(),
         Err(WhyUnpublished::Failed) => "failed".into(),
     };
-    PortNotice { cradle: *cradle, word: format!("port={},{host},{pid},{name}", address.port()) }
+    format!("port={},{host},{pid},{name},", address.port())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sandbox::ports::plan::Wished;
+
+    fn listening(address: &str) -> Listening {
+        let name = "node".into();
+        Listening { address: address.parse().unwrap(), cradle: 1, pid: 2, name }
+    }
+
+    #[test]
+    fn well_known_ports_are_taken_only_where_they_are_named() {
+        let auto = PortPlan { publishes_all: true, ..PortPlan::default() };
+        assert_eq!(wanted(&auto, 3000).unwrap()[..2], [3000, 3001]);
+        assert_eq!([wanted(&auto, 5432), wanted(&auto, 80)], [Some(vec![0]), Some(vec![0])]);
+        // 5432 and 5433 are databases'.
+        assert_eq!(wanted(&auto, 5431).unwrap()[..2], [5431, 5434]);
+        let wish = Wished { inside: 5432, host: 5432 };
+        let named = PortPlan { publish: vec![wish], ..PortPlan::default() };
+        assert_eq!(wanted(&named, 5432).unwrap()[..2], [5432, 5434]);
+        assert_eq!(wanted(&named, 3000), None);
+        assert_eq!(wanted(&auto, 65535), Some(vec![65535, 0]));
+    }
+
+    #[test]
+    fn a_port_that_opens_again_at_once_has_the_same_number() {
+        let published = Published::new(None);
+        let plan = PortPlan { publishes_all: true, ..PortPlan::default() };
+        let free = listen_on(0).unwrap().remove(0).local_addr().unwrap();
+        let mut open = Vec::new();
+        for turn in 0..50 {
+            let relay = |opened: Opened| open.extend(opened.sockets);
+            let result = published.publish(&plan, &listening(&free.to_string()), relay);
+            let told = published.give_up(|| Ok(Vec::new()), |_| open.clear());
+            let word = format!("port={0},{0},2,node,{turn}", free.port());
+            assert!(matches!(result, Publishing::Open(tell) if tell.word == word));
+            assert_eq!(told, [PortNotice { cradle: 1, word: format!("closed-{word}") }]);
+        }
+    }
+
+    #[test]
+    fn what_gives_control_over_a_program_is_not_published() {
+        let plan = PortPlan { publishes_all: true, ..PortPlan::default() };
+        let published = Published::new(None);
+        let result = published.publish(&plan, &listening("127.0.0.1:9229"), |_| {});
+        let word = "port=9229,dangerous,2,node,0";
+        assert!(matches!(result, Publishing::Refused(tell) if tell.word == word));
+    }
 }
