@@ -125,7 +125,8 @@ describeForAll('%s', (person) => {
       const options = { cwd: work, sandbox: 'workspace-write' };
       await runAs(person, scene, `exec 2>/dev/null\n${script(scene, attacks)}\ntrue`, options);
       // Inert settings that an attack made besides.
-      const isInert = (line: string) => /^(?:user\.name|extensions\.worktreeconfig)=/.test(line);
+      const isInert = (line: string) =>
+        /^(?:user\.name|extensions\.worktreeconfig|(?:branch\.main|remote\.foo)\..*)=/.test(line);
       expect(listed().filter((line) => !before.has(line) && !isInert(line))).toEqual([]);
       useGit(person, scene);
       expect(started(scene).map((index) => attacks[index]?.name)).toEqual([]);

@@ -13,7 +13,7 @@ export interface GitPlaces {
 
 /**
  * The names that git obeys in its own directory, whether they exist or not. The keeper has the same list:
- * see native/keeper/src/sandbox/gate/names.rs.
+ * see native/keeper/src/sandbox/warden/gate/obeyed.rs.
  */
 export const OBEYED_BY_GIT = [
   'hooks',

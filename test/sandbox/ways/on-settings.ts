@@ -159,6 +159,8 @@ open('.git/other', 'w').close()`),
     'cp -r .git/worktrees/tree .git/t; printf "EVIL" > .git/t/config.worktree; mv .git/worktrees/tree .git/t2; mv .git/t .git/worktrees/tree; mv .git/t .git/worktrees/more',
   "has a submodule's worktree among kept settings":
     'git -C sub config core.worktree ../../../../.vscode',
+  'takes away the remote that a branch has':
+    'cp -r evil.git foo; git config remote.foo.url /nowhere; git config branch.main.remote foo; git config --unset remote.foo.url',
   'uses names of the gate':
     'LOCK; for i in $(seq 50); do mv .git/config.lock .git/.forkline-gate-0 2>/dev/null; ls -A .git | grep forkline-gate && printf "EVIL" >> .git/.forkline-gate*; done; touch .git/.forkline-gate-1',
 };

@@ -10,6 +10,7 @@ use crate::sandbox::warden::gate::settings::reading::Setting;
 type IsWorktree<'a> = &'a dyn Fn(&[u8]) -> bool;
 
 /// Where a setting stands.
+#[derive(Clone, Copy)]
 pub struct SettingContext<'a> {
     /// Whether there was no configuration: a repository is being made.
     pub is_new: bool,

@@ -17,7 +17,7 @@ use crate::sandbox::warden::gate::found::GateEntry;
 use crate::sandbox::warden::gate::obeyed::Obeyed;
 use crate::sandbox::warden::held::{HeldChange, HeldKind, HeldStore};
 use compare::changed_keys;
-use inert::{SettingContext, effect};
+use inert::{Effect, SettingContext, effect};
 use putting::Present;
 use putting::put;
 pub use putting::{WantedFile, present};
@@ -160,7 +160,15 @@ impl Judge {
             writable: &self.writable,
             may_be_worktree: place::is_submodules(at).then_some(&may_be_worktree),
         };
-        changed_keys(&before_all, &all, |setting| effect(setting, &place))
+        let mut keys = changed_keys(&before_all, &all, |setting| effect(setting, &place));
+        // The name of a remote that is none any more is that of a repository in the working tree.
+        let earlier = SettingContext { all: &before_all, ..place };
+        let lost = all.iter().find(|setting| {
+            effect(setting, &earlier) == Effect::Harmless
+                && effect(setting, &place) == Effect::Value
+        });
+        keys.extend(lost.map(|setting| String::from_utf8_lossy(&setting.key).into_owned()));
+        keys
     }
 }
 
