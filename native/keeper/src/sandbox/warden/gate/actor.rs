@@ -15,8 +15,9 @@ use crate::sandbox::warden::gate::settings::{Judge, Verdict, WantedFile, present
 use crate::sandbox::warden::gate::staged::{StagedFile, Staging, check_rights, file_in_memory};
 use crate::sandbox::warden::held::{HeldStore, read_all};
 
-/// The most bytes of a file that a command writes in the place of one that git obeys.
-const MOST_STAGED: usize = 1 << 20;
+/// The most bytes of a file that a command writes in the place of one that git obeys. A longer one is
+/// dropped.
+const MOST_STAGED: usize = 16 << 20;
 
 /// The most hooks whose content is remembered.
 const MOST_HOOKS: usize = 64;

@@ -44,9 +44,11 @@ pub fn is_back_link(at: &GateEntry, content: &[u8], writable: &[PathBuf]) -> boo
 /// Returns whether the value of `core.worktree` is the directory that has this submodule's `.git` file.
 pub fn may_be_worktree(at: &GateEntry, value: &[u8], writable: &[PathBuf]) -> bool {
     let Some(tree) = resolved(at, value) else { return false };
-    let own = at.path();
+    if !is_within(at, &tree, writable) {
+        return false;
+    }
     let named = named_by(&tree).and_then(|named| plain_path(&tree.join(named)));
-    is_within(at, &tree, writable) && named.as_deref() == own.parent()
+    named.as_deref() == at.path().parent()
 }
 
 /// Returns the path that a file in git's directory names.
