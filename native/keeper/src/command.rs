@@ -12,10 +12,9 @@ use crate::late::oom_score;
 use crate::late::session_nice::NiceRetry;
 use crate::member_query::{MemberQuery, launch_lines, members_now};
 use crate::members::{Members, kill};
-use crate::outside;
-use crate::proc;
-use crate::signals;
+use crate::sandbox::agents::forget_command;
 use crate::wait::{self, ChildChange, EndedChild, Family, Remaining};
+use crate::{outside, proc, signals};
 
 /// The time from SIGTERM to SIGKILL for the commands of a host that is gone.
 pub const GRACE_WITHOUT_HOST: Duration = Duration::from_secs(2);
@@ -64,7 +63,7 @@ pub fn run(
     }
     let at = proc::monotonic();
     let launched = {
-        let held = descriptors.directory.as_ref().map(|directory| Place::Open(directory.as_fd()));
+        let held = descriptors.directory.as_ref().map(|held| Place::Open(held.as_fd()));
         let launch_request = Launch {
             images: &request.images,
             environment: &request.environment,
@@ -173,6 +172,7 @@ impl RunningCommand<'_> {
         }
         let told = exit.is_some();
         if let Some(mut exit) = exit {
+            forget_command();
             exit.empty = empty && self.ending.is_none();
             self.answer(&Answer::Exit(exit));
         }

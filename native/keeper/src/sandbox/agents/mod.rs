@@ -94,7 +94,8 @@ pub fn number_commands() {
     ARE_NUMBERED.store(true, Ordering::Relaxed);
 }
 
-/// Called in a cradle before it runs a command: takes a new name, which only the cradle itself can change.
+/// Called in a cradle before it runs a command: takes a name that no command had before, by which the broker
+/// knows the command. Only the cradle itself can change its name.
 pub fn number_command() {
     if ARE_NUMBERED.load(Ordering::Relaxed) {
         let name = format!("{:015x}\0", proc::monotonic() & 0xfff_ffff_ffff_ffff);
@@ -102,6 +103,19 @@ pub fn number_command() {
             proc::set_own_name(name);
         }
     }
+}
+
+/// Called in a cradle before it tells the end of its command. What the command leaves running gets no
+/// signatures: the result, which would have them, is made.
+pub fn forget_command() {
+    if ARE_NUMBERED.load(Ordering::Relaxed) {
+        proc::set_own_name(c"forkline-cradle");
+    }
+}
+
+/// Returns whether a cradle's name is that of a command.
+pub fn is_command_number(name: &str) -> bool {
+    name.len() == 15 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 #[cfg(test)]

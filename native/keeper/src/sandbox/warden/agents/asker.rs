@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::outside;
+use crate::sandbox::agents::is_command_number;
 
 /// A command, by its cradle and the name that the cradle has taken for it. Commands can't change that name.
 #[derive(Debug, Clone)]
@@ -25,7 +26,8 @@ impl Asker {
     }
 }
 
-/// Returns a process's name. The working directory is the host's `/proc`.
+/// Returns a cradle's name. None: it runs no command. The working directory is the host's `/proc`.
 fn name(pid: i32) -> Option<String> {
-    fs::read_to_string(format!("{pid}/comm")).ok()
+    let name = fs::read_to_string(format!("{pid}/comm")).ok()?;
+    Some(name.trim_end().to_owned()).filter(|name| is_command_number(name))
 }

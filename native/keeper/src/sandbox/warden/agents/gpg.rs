@@ -27,6 +27,10 @@ enum AssuanCommand<'a> {
     /// Asks for public data, or to begin anew.
     Public,
     Reset,
+    /// Asks whether one of these keys is there, by their keygrips.
+    Have(&'a str),
+    /// Asks where a key is.
+    Info(&'a str),
     /// Chooses the key, by its keygrip.
     Key(&'a str),
     Describe,
@@ -50,8 +54,10 @@ impl<'a> AssuanCommand<'a> {
             "GETINFO" if matches!(rest, "version" | "s2k_count" | "s2k_count_cal") => {
                 AssuanCommand::Public
             }
-            "HAVEKEY" | "KEYINFO" | "READKEY" if is_plain(rest) => AssuanCommand::Public,
-            "SIGKEY" | "SETKEY" if is_hex(rest) && rest.len() == 40 => AssuanCommand::Key(rest),
+            "HAVEKEY" if rest.split(' ').all(is_grip) => AssuanCommand::Have(rest),
+            "KEYINFO" if is_grip(rest) => AssuanCommand::Info(rest),
+            "READKEY" if is_grip(rest) => AssuanCommand::Public,
+            "SIGKEY" | "SETKEY" if is_grip(rest) => AssuanCommand::Key(rest),
             "SETKEYDESC" => AssuanCommand::Describe,
             "SETHASH" => match rest.split_once(' ') {
                 Some((kind, hash)) if is_plain(kind) && is_hex(hash) => AssuanCommand::Hash(hash),
@@ -70,9 +76,13 @@ fn is_hex(text: &str) -> bool {
     !text.is_empty() && text.len() <= 256 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Returns whether a text is of keygrips and flags.
+fn is_grip(text: &str) -> bool {
+    is_hex(text) && text.len() == 40
+}
+
+/// Returns whether a text is a number or the name of a hash.
 fn is_plain(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" -=_".contains(&byte))
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-=_".contains(&byte))
 }
 
 struct GpgCaller<'a> {
@@ -119,10 +129,25 @@ impl GpgCaller<'_> {
                 (self.key, self.hash) = (None, None);
                 self.ask("RESET")
             }
+            AssuanCommand::Have(grips) => {
+                let allowed: Vec<_> = grips.split(' ').filter(|grip| self.allows(grip)).collect();
+                match allowed.is_empty() {
+                    true => Ok(NO_SECRET_KEY.into()),
+                    false => self.ask(&format!("HAVEKEY {}", allowed.join(" "))),
+                }
+            }
+            // The agent tells other machines nothing but whether there is one.
+            AssuanCommand::Info(grip) if self.allows(grip) => {
+                let answer = self.ask(&format!("HAVEKEY {grip}"))?;
+                match is_ok(&answer) {
+                    true => Ok(format!("S KEYINFO {grip} D - - - - - - -\nOK").into()),
+                    false => Ok(answer),
+                }
+            }
+            AssuanCommand::Info(_) => Ok(NO_SECRET_KEY.into()),
             AssuanCommand::Key(grip) => {
                 let grip = grip.to_ascii_uppercase();
-                let allowed = &self.gpg.keys;
-                if !allowed.is_empty() && !allowed.contains(&grip) {
+                if !self.allows(&grip) {
                     self.signer.tell_refused("key", &grip);
                     return Ok(NO_SECRET_KEY.into());
                 }
@@ -147,6 +172,11 @@ impl GpgCaller<'_> {
         }
     }
 
+    fn allows(&self, grip: &str) -> bool {
+        let allowed = &self.gpg.keys;
+        allowed.is_empty() || allowed.iter().any(|key| key.eq_ignore_ascii_case(grip))
+    }
+
     fn sign(&mut self) -> io::Result<Vec<u8>> {
         // A hash is signed once.
         let (Some(key), Some(hash)) = (self.key.clone(), self.hash.take()) else {
@@ -159,8 +189,8 @@ impl GpgCaller<'_> {
         }
         match self.ask("PKSIGN") {
             Ok(answer) if is_ok(&answer) => {
-                self.signer.tell_signed(&key, "", "hash", &hash.to_ascii_lowercase());
-                Ok(answer)
+                let is_told = self.signer.tell_signed(&key, "", "hash", &hash.to_ascii_lowercase());
+                Ok(if is_told { answer } else { FORBIDDEN.into() })
             }
             failed => {
                 self.signer.give_back();
@@ -225,7 +255,10 @@ mod tests {
             ("BYE", AssuanCommand::Bye),
             ("GETINFO version", AssuanCommand::Public),
             ("GETINFO socket_name", AssuanCommand::Unneeded),
-            ("KEYINFO --list", AssuanCommand::Public),
+            ("KEYINFO --list", AssuanCommand::Unneeded),
+            (&format!("KEYINFO {grip}"), AssuanCommand::Info(grip)),
+            (&format!("HAVEKEY {grip} {grip}"), AssuanCommand::Have(&format!("{grip} {grip}"))),
+            ("HAVEKEY --list=1000", AssuanCommand::Unneeded),
             ("HAVEKEY /etc", AssuanCommand::Unneeded),
             (&format!("SIGKEY {grip}"), AssuanCommand::Key(grip)),
             ("SIGKEY 00", AssuanCommand::Forbidden("SIGKEY")),

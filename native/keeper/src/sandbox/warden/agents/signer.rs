@@ -72,13 +72,19 @@ impl Signer<'_> {
         }
     }
 
-    /// Tells a signature: of which key, with which comment, of what kind, and for whom.
-    pub fn tell_signed(&self, key: &str, comment: &str, kind: &str, target: &str) {
+    /// Tells a signature: of which key, with which comment, of what kind, and for whom. Returns false if the
+    /// command has ended meanwhile: then nobody gets the signature.
+    #[must_use]
+    pub fn tell_signed(&self, key: &str, comment: &str, kind: &str, target: &str) -> bool {
+        if !self.asker.still_runs() {
+            return false;
+        }
         let number = self.signed.told.fetch_add(1, Ordering::AcqRel);
         let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         let [key, comment, target] = [key, comment, target].map(|text| one_word(shortened(text)));
         let which = self.which.word();
         self.tell(format!("signed={which},{number},{at},{kind},{key},{comment},{target}"));
+        true
     }
 
     /// Tells a request that was refused.

@@ -193,8 +193,8 @@ impl SshCaller<'_> {
         };
         let comment = self.comments.get(key).map(String::as_str).unwrap_or_default();
         let Purpose { kind, target } = purpose;
-        self.signer.tell_signed(&fingerprint(key), comment, kind, target);
-        Ok(answer)
+        let is_told = self.signer.tell_signed(&fingerprint(key), comment, kind, target);
+        Ok(if is_told { answer } else { vec![FAILURE] })
     }
 
     fn ask(&mut self, message: &[u8]) -> io::Result<Vec<u8>> {
