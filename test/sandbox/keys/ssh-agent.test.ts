@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { leavesNothingBehind, useFolders } from '../../support/leftovers.js';
 import { installed, where } from '../../support/needs.js';
-import { describeForAll, give, useScenes } from '../../support/sandbox.js';
+import { describeForAll, give, runDetachedAs, useScenes } from '../../support/sandbox.js';
 import { SSH_LOGIN, startSshd } from '../../support/sshd.js';
 import { type AgentScene, run, SSH_AGENT, sayEach, withSshAgent } from './user-agents.js';
 
@@ -85,6 +85,22 @@ describe.skipIf(!SSH_AGENT.isMet || !installed('git').isMet)('ssh', () => {
       const [, after] = await sayEach(scene, ['python3 agent.py later', wait], { sshAgent: true });
       expect(after).toMatchObject({ text: 'refused refused', signatures: [] });
     });
+
+    test(
+      'a detached command has one signature, which is in its receipt',
+      where(SSH_AGENT),
+      async () => {
+        const scene = withClient(await withSshAgent(scenes.path, person));
+        const sandbox = { sshAgent: { socket: scene.env.SSH_AUTH_SOCK } };
+        const options = { cwd: scene.work, sandbox };
+        const said = await runDetachedAs(person, scene, 'python3 agent.py at-once', options);
+        expect(said.text).toBe('signed 1\n');
+        expect(said.receipt?.sandbox).toMatchObject({
+          signatures: [{ agent: 'ssh', purpose: 'git' }],
+          denials: [{ kind: 'sign', rule: 'sshAgent' }],
+        });
+      },
+    );
 
     test('keys are read by no path', where(SSH_AGENT), async () => {
       const scene = await withSshAgent(scenes.path, person);
