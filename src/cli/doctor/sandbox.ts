@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LaunchError, run, type SandboxPolicy, type SandboxReport } from '../../index.js';
-import { errorOf } from '../../support/errors.js';
+import { messageOf } from '../../support/errors.js';
 import { type Finding, fine, limited } from './finding.js';
 import { protections } from './protections.js';
 
@@ -42,32 +42,39 @@ async function trialIn(cwd: string, mode: SandboxPolicy['mode']): Promise<Findin
     const some = await sandboxOf(cwd, { mode, network: { allowedDomains: ['localhost'] } });
     return [fine(name, 'namespaces, Landlock and seccomp'), ...protections(whole), hosts(some)];
   }
-  // There are no descriptors left, say.
-  if (!isOfSandbox(whole)) return [limited(name, whole.message, NOWHERE)];
+  if (!whole.isOfSandbox) return [limited(name, whole.why, NOWHERE)];
   for (const { policy, cost } of WEAKER) {
     const weaker = await sandboxOf(cwd, { mode, ...policy });
-    if ('enforced' in weaker) return [limited(name, whole.message, cost), ...protections(weaker)];
+    if ('enforced' in weaker) return [limited(name, whole.why, cost), ...protections(weaker)];
   }
-  return [limited(name, whole.message, `${NOWHERE}: ${NEEDS}`)];
+  return [limited(name, whole.why, `${NOWHERE}: ${NEEDS}`)];
+}
+
+/** Why a sandbox can't be made. */
+interface MissingSandbox {
+  readonly why: string;
+  /** Whether that is about the sandbox itself, and not about descriptors, say. */
+  readonly isOfSandbox: boolean;
 }
 
 /** Returns what enforces the protections of a sandbox, or why it can't be made. */
-async function sandboxOf(cwd: string, policy: SandboxPolicy): Promise<SandboxReport | Error> {
+async function sandboxOf(
+  cwd: string,
+  policy: SandboxPolicy,
+): Promise<SandboxReport | MissingSandbox> {
   try {
     const { sandbox } = await run('true', { cwd, sandbox: policy });
-    return sandbox ?? new Error('the command was in no sandbox');
+    return sandbox ?? { why: 'the command was in no sandbox', isOfSandbox: false };
   } catch (error) {
-    return errorOf(error);
+    const isOfSandbox = error instanceof LaunchError && error.step === 'sandbox';
+    return { why: messageOf(error), isOfSandbox };
   }
 }
 
-const isOfSandbox = (error: Error): boolean =>
-  error instanceof LaunchError && error.step === 'sandbox';
-
-function hosts(some: SandboxReport | Error): Finding {
+function hosts(some: SandboxReport | MissingSandbox): Finding {
   const name = 'sandbox, some hosts';
   const cost = '`allowedDomains` and `secrets` are refused';
-  return 'enforced' in some ? fine(name, 'by a proxy') : limited(name, some.message, cost);
+  return 'enforced' in some ? fine(name, 'by a proxy') : limited(name, some.why, cost);
 }
 
 /** Makes a directory that commands may write to, with a git repository; `undefined`: none can be made. */
