@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { startHost } from '../support/hosts.js';
@@ -64,6 +64,8 @@ const tried: Readonly<Record<string, readonly string[]>> = {
     'keys/public-files.test.ts',
   ],
   'the rc file of a `shellSnapshot`': ['snapshot.test.ts'],
+  'what names [caches](sandbox.md#caches): variables, `~/.npmrc`, `~/.m2/settings.xml`, `go env -w`, links':
+    ['below: caches'],
   '`HOME`, `TMPDIR` and all other variables': ['below: variables'],
 };
 
@@ -115,6 +117,21 @@ s = socket.socket(socket.AF_UNIX); s.bind('${scene.outside}/s'); s.listen(); pri
   ]);
   expect(texts[3]).toMatch(/Permission denied/);
   expect(texts[4]).toBe('CONNECTED\n');
+});
+
+test('caches: settings and links that a command has written give no right where they lead', async () => {
+  const scene = { ...makeScene(scenes.path, somebody) };
+  const options = { cwd: scene.home, sandbox: 'workspace-write' };
+  const xml = `<settings><localRepository>${scene.outside}</localRepository></settings>`;
+  const write = `mkdir -p ~/.m2 ~/.config/go; echo '${xml}' >~/.m2/settings.xml; ln -s ${scene.outside} ~/.gradle
+    echo GOMODCACHE=${scene.outside} >~/.config/go/env; ln -s ${scene.outside} ~/.npm`;
+  await said(scene, [[write, options]]);
+  const use = `echo evil >${scene.outside}/file; echo evil >~/.gradle/new; echo evil >~/.npm/new
+    cat $npm_config_cache/new; echo over`;
+  const [text] = await said(scene, [[use, options]]);
+  expect(text).toMatch(/over\n$/);
+  expect(readdirSync(scene.outside)).toEqual(['file']);
+  expect(readFileSync(`${scene.outside}/file`, 'utf8')).toBe('before\n');
 });
 
 test('own files: the package in a workspace is not written to, replaced or moved', async () => {

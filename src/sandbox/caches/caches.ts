@@ -100,9 +100,9 @@ function entryOf(
   places: SandboxPlaces,
   done: readonly string[],
 ): CacheEntry | undefined {
-  const { writable, ownTmp } = places;
-  // A cache where commands write anyhow is theirs; one within another one has that one's layer.
-  if (real !== undefined && isAmong(real, [...writable, ...done])) return undefined;
+  const { ownTmp } = places;
+  // One within another one has that one's layer.
+  if (real !== undefined && isAmong(real, done)) return undefined;
   const layer = `${name}-${hashOf(real ?? path)}`;
   const variables = variable === undefined ? undefined : { [variable]: path };
   if (real !== undefined && isApart(real, home, places) && existsSync(real)) {
@@ -148,7 +148,8 @@ function foundCaches(home: string, writable: readonly string[]): readonly FoundC
 /** Returns whether a layer over this directory covers, and shows, nothing that is the policy's. */
 function isApart(real: string, home: string, { writable, hidden }: SandboxPlaces): boolean {
   const contains = (path: string) => isAmong(path, [real]);
-  return ![home, ...writable, ...hidden].some(contains) && !isAmong(real, [...hidden, ...SYSTEM]);
+  const isWithin = isAmong(real, [...writable, ...hidden, ...SYSTEM]);
+  return !isWithin && ![home, ...writable, ...hidden, ...SYSTEM].some(contains);
 }
 
 function firstMissing(path: string): string {
