@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -123,23 +124,81 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
 }
 
 fn measured(path: PathBuf, depth: usize) -> Unit {
-    let Ok(found) = fs::symlink_metadata(&path) else { return Unit { path, bytes: 0, used: 0 } };
-    if depth > MOST_DEPTH {
-        return Unit { path, bytes: u64::MAX, used: i64::MIN };
-    }
+    let found = match fs::symlink_metadata(&path) {
+        Ok(found) if depth <= MOST_DEPTH => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Unit { path, bytes: 0, used: i64::MIN };
+        }
+        // Such as in directories whose names are too long together.
+        _ => return uncounted(path),
+    };
     // Directories are read by this itself.
     let read = if found.is_file() { found.atime() } else { i64::MIN };
-    let own =
+    let mut unit =
         Unit { bytes: found.blocks().saturating_mul(512), used: found.mtime().max(read), path };
     if !found.is_dir() {
-        return own;
+        return unit;
     }
-    entries(&own.path).into_iter().map(|entry| measured(entry, depth + 1)).fold(
-        own,
-        |sum, entry| Unit {
-            bytes: sum.bytes.saturating_add(entry.bytes),
-            used: if entry.bytes == u64::MAX { i64::MIN } else { sum.used.max(entry.used) },
-            path: sum.path,
-        },
-    )
+    let Ok(entries) = fs::read_dir(&unit.path) else { return uncounted(unit.path) };
+    for entry in entries.flatten().map(|entry| measured(entry.path(), depth + 1)) {
+        if entry.bytes == u64::MAX {
+            return uncounted(unit.path);
+        }
+        unit.bytes = unit.bytes.saturating_add(entry.bytes);
+        unit.used = unit.used.max(entry.used);
+    }
+    unit
+}
+
+/// What can't be counted goes first.
+fn uncounted(path: PathBuf) -> Unit {
+    Unit { path, bytes: u64::MAX, used: i64::MIN }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unit(name: &str, bytes: u64, used: i64) -> Unit {
+        Unit { path: name.into(), bytes, used }
+    }
+
+    #[test]
+    fn what_was_not_used_for_longest_goes_and_before_it_what_cannot_be_counted() {
+        let units = || vec![unit("old", 5, 1), unit("new", 5, 3), unit("middle", 5, 2)];
+        let names = |paths: Vec<PathBuf>| {
+            paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(beyond(15, units())), Vec::<String>::new());
+        assert_eq!(names(beyond(14, units())), ["old"]);
+        assert_eq!(names(beyond(5, units())), ["middle", "old"]);
+        assert_eq!(names(beyond(0, units())), ["new", "middle", "old"]);
+        let mut more = units();
+        more.push(uncounted("deep".into()));
+        assert_eq!(names(beyond(15, more)), ["deep"]);
+    }
+
+    #[test]
+    fn files_that_cannot_be_reached_by_their_paths_are_not_overlooked() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().join("top");
+        fs::create_dir(&top).unwrap();
+        assert!(measured(top.clone(), 0).bytes < 100_000);
+        let name = "n".repeat(250);
+        let mut at =
+            rustix::fs::open(&top, rustix::fs::OFlags::RDONLY, rustix::fs::Mode::empty()).unwrap();
+        for _ in 0..20 {
+            rustix::fs::mkdirat(&at, &*name, rustix::fs::Mode::RWXU).unwrap();
+            at = rustix::fs::openat(
+                &at,
+                &*name,
+                rustix::fs::OFlags::RDONLY,
+                rustix::fs::Mode::empty(),
+            )
+            .unwrap();
+        }
+        assert_eq!(measured(top.clone(), 0).bytes, u64::MAX);
+        remove(&top);
+        assert!(!top.exists());
+    }
 }
