@@ -87,8 +87,9 @@ export interface SandboxPolicy {
    */
   readonly secrets?: Readonly<Record<string, SandboxSecret>> | undefined;
   /**
-   * What becomes of changes of what git obeys in its directories. `judge`: a change of harmless keys alone goes
-   * in, and any other is held back, see `result.heldBack`; `read-only`: none is possible. Where
+   * What becomes of changes of what git obeys in its directories, and of tracked settings of editors and agents.
+   * `judge`: a change of harmless keys alone, or to what the user's history has, goes in, and any other is held
+   * back, see `result.heldBack`; `read-only`: none is possible. Where
    * `filesystem.denyWrite` is given, what it names is read-only, and nothing is judged. Default: 'judge', where that
    * is possible; `result.sandbox.enforced.settings` says what is.
    */

@@ -18,6 +18,7 @@ import { publicSshFiles } from './keys/public-files.js';
 import { existing, isAmong, isLoose, missing } from './paths.js';
 import { follow } from './pins/follow.js';
 import { type GrantedRights, grant, type RequestedRights } from './pins/granted.js';
+import { judgingEntries } from './pins/history.js';
 import { identityOf } from './pins/identity.js';
 import { pipesOf } from './pipes.js';
 import type { SandboxPolicy } from './policy.js';
@@ -130,6 +131,13 @@ function resolveNow(
   const obeyed = git.directories.flatMap((path) => OBEYED_BY_GIT.map((name) => join(path, name)));
   const ownTmp = filesystem.tmp !== 'shared';
   return planned(policy, granted, {
+    judged:
+      policy.settings === 'read-only'
+        ? ['settings\0read-only\0']
+        : [
+            git.directories.length === 0 ? '' : judgedSettings(writable),
+            ...judgingEntries(writable, git.directories, KEPT_SETTINGS),
+          ],
     secrets,
     agents: agentsOf(policy, home),
     caches: cachesOf(policy, realOf(base), { writable, hidden, ownTmp }),
@@ -194,7 +202,7 @@ function proxyEntries({ network, secrets = {} }: SandboxPolicy): readonly string
 function planned(
   policy: SandboxPolicy,
   { git }: GrantedRights,
-  sandbox: Omit<ResolvedSandbox, 'plan'>,
+  { judged, ...sandbox }: Omit<ResolvedSandbox, 'plan'> & { readonly judged: readonly string[] },
 ): Omit<CachedSandbox, 'at'> {
   const entries = (word: string, paths: readonly string[]): string =>
     paths.map((path) => `${word}\0${path}\0`).join('');
@@ -225,8 +233,7 @@ function planned(
     sandbox.ownTmp ? '' : 'tmp\0shared\0',
     pinned('write', [...writable.filter((path) => !isGits(path)), ...pipes]),
     pinned('git', existing(git.directories)),
-    policy.settings === 'read-only' ? 'settings\0read-only\0' : '',
-    git.directories.length === 0 ? '' : judgedSettings(writable),
+    ...judged,
     pinned(
       'keep',
       sandbox.kept.filter((path) => !isHeld(path)),

@@ -6,6 +6,7 @@ import {
   COMMIT,
   git,
   inSandbox,
+  KEEPING,
   MOVE,
   makeRepository,
   noticeOf,
@@ -24,7 +25,7 @@ describe('U3', () => {
   test('the end of a detached command reports it, to the process that started it', async () => {
     const work = makeRepository(scenes, '.npmrc');
     const scene = { home: join(work, '../home'), work, outside: join(work, '../outside') };
-    const options = { cwd: work, sandbox: 'workspace-write' };
+    const options = { cwd: work, sandbox: KEEPING };
     const { receipt } = await runDetachedAs(me, scene, MOVE, options);
     expect(receipt?.sandbox?.incomplete).toMatchObject([{ path: '.npmrc', changed: ['.npmrc'] }]);
   });
@@ -178,7 +179,7 @@ describe('U3', () => {
   test('the advice for a denied name that git may have wanted to replace is not to leave it', async () => {
     const work = makeRepository(scenes, '.npmrc');
     const args = [
-      { contract: 'modes', cwd: work, sandbox: 'workspace-write' },
+      { contract: 'modes', cwd: work, sandbox: KEEPING },
       { command: 'git merge -q release' },
       { command: 'echo x > .git/hooks/pre-commit' },
     ];

@@ -2,7 +2,15 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { CONTRACT_NAMES } from '../../src/index.js';
-import { COMMIT, git, inSandbox, MOVE, makeRepository, noticeOf } from '../support/checkouts.js';
+import {
+  COMMIT,
+  git,
+  inSandbox,
+  KEEPING,
+  MOVE,
+  makeRepository,
+  noticeOf,
+} from '../support/checkouts.js';
 import { runHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { useScenes } from '../support/sandbox.js';
@@ -80,7 +88,7 @@ describe.each(forms)('U3: %s', (name, file) => {
 
   test.each(CONTRACT_NAMES)('the text of %s begins with the notice', async (contract) => {
     const work = makeRepository(scenes, file);
-    const args = [{ contract, cwd: work, sandbox: 'workspace-write' }, { command: MOVE }];
+    const args = [{ contract, cwd: work, sandbox: KEEPING }, { command: MOVE }];
     const [answer] = await runHost<{ text: string }[]>('tools', {
       args: args.map((each) => JSON.stringify(each)),
     });
@@ -95,7 +103,7 @@ describe.each(forms)('U3: %s', (name, file) => {
       contract: 'session',
       persistent: true,
       cwd: work,
-      sandbox: 'workspace-write',
+      sandbox: KEEPING,
     };
     const args = [options, { command: MOVE }, { command: COMMIT }, { command: 'true' }];
     const answers = await runHost<{ text: string }[]>('tools', {
@@ -106,8 +114,10 @@ describe.each(forms)('U3: %s', (name, file) => {
 
     const other = makeRepository(scenes, file);
     const command = ['run', '--sandbox', 'workspace-write', '--cwd', other, '--', 'sh', '-c'];
+    // Without a directory for what would be held back, no change is judged.
+    const env = { ...process.env, XDG_STATE_HOME: '/dev/null' };
     const runCli = (text: string) =>
-      spawnSync(process.execPath, [cli, ...command, text], { encoding: 'utf8' });
+      spawnSync(process.execPath, [cli, ...command, text], { encoding: 'utf8', env });
     const moved = runCli(MOVE);
     expect(moved.status).toBe(0);
     expect(moved.stderr).toContain(`forkline: Checkout is incomplete: ${name} could not`);

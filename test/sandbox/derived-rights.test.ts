@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { gitProgram } from '../../src/sandbox/git/judged.js';
 import { startHost } from '../support/hosts.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 import { as, makeScene, people, type Scene, useScenes } from '../support/sandbox.js';
@@ -63,6 +64,11 @@ const tried: Readonly<Record<string, readonly string[]>> = {
   '`~/.ssh`, `~/.docker/config.json`, `~/.gnupg`, and the sockets of [agents](sandbox.md#keys)': [
     'keys/public-files.test.ts',
   ],
+  'the references of a repository, by whose history changes to settings are judged': [
+    'settings-history.test.ts',
+  ],
+  "git's objects, by which that history is read": ['settings-history.test.ts'],
+  "the `git` of the host's `PATH`, which reads them": ['below: another git'],
   'the rc file of a `shellSnapshot`': ['snapshot.test.ts'],
   'what names [caches](sandbox.md#caches): variables, `~/.npmrc`, `~/.m2/settings.xml`, `go env -w`, links':
     ['below: caches'],
@@ -182,4 +188,19 @@ test("variables: a command's variables do not affect its host", async () => {
     [next, { sandbox }],
   ]);
   expect(text).toMatch(/(?:Permission denied|No such file).*Read-only file system/s);
+});
+
+test('another git: one in the workspace reads no history', () => {
+  const { work } = makeScene(scenes.path, somebody);
+  mkdirSync(`${work}/bin`);
+  const path = process.env.PATH;
+  const git = gitProgram([]);
+  writeFileSync(`${work}/bin/git`, '#!/bin/sh\n', { mode: 0o755 });
+  process.env.PATH = `${work}/bin:${path}`;
+  try {
+    expect(gitProgram([])).toBe(`${work}/bin/git`);
+    expect(gitProgram([work])).toBe(git);
+  } finally {
+    process.env.PATH = path;
+  }
 });

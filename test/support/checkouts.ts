@@ -42,13 +42,16 @@ export function makeRepository(scenes: { readonly path: string }, file: string):
   return work;
 }
 
-/** Runs a command in the sandbox of a repository, each in a host of its own. */
+/** A sandbox in which git can replace no kept file. */
+export const KEEPING = { settings: 'read-only' } as const;
+
+/** Runs a command in such a sandbox of a repository, each in a host of its own. */
 export async function inSandbox(
   work: string,
   command: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<RunResult> {
-  const options = { cwd: work, sandbox: 'workspace-write', env };
+  const options = { cwd: work, sandbox: KEEPING, env };
   return (await runAs(me, { home: join(work, '../home') }, command, options)).result;
 }
 

@@ -16,7 +16,7 @@ export function judgedSettings(writable: readonly string[]): string {
 }
 
 /** Returns the first git in this process's PATH that commands cannot replace, by its real path. */
-function gitProgram(writable: readonly string[]): string | undefined {
+export function gitProgram(writable: readonly string[]): string | undefined {
   const directories = (process.env.PATH ?? '').split(delimiter).filter(isAbsolute);
   return directories
     .map((directory) => programAt(join(directory, 'git')))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { toReport } from '../../../src/engine/result.js';
 import { type SandboxPolicy, sandboxNotices } from '../../../src/index.js';
-import { readSandbox } from '../../../src/sandbox/policy.js';
+import { readSandbox } from '../../../src/sandbox/read-policy.js';
 import { resolveSandbox } from '../../../src/sandbox/resolve.js';
 import { useFolders } from '../../support/leftovers.js';
 

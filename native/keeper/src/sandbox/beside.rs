@@ -5,9 +5,9 @@ use std::io;
 use crate::sandbox::namespaces::WardenInput;
 use crate::sandbox::plan::Plan;
 use crate::sandbox::ports::{self, PortRelay};
-use crate::sandbox::warden::{self, GuardedSandbox};
-use crate::sandbox::watchers::cover;
+use crate::sandbox::warden::{self, GuardedSandbox, OtherLines};
 use crate::sandbox::watchers::refresher::{self, Refresher};
+use crate::sandbox::watchers::{cover, settler};
 
 pub struct Beside {
     refresher: Option<Refresher>,
@@ -28,12 +28,13 @@ impl Beside {
     /// the relay of ports.
     pub fn guard(&mut self, guarded: &GuardedSandbox, given: WardenInput) -> io::Result<()> {
         self.refresher.iter_mut().for_each(Refresher::wait);
-        self.pids.extend(cover::start(guarded).ok().flatten());
+        let (settler, asked) = settler::sockets(guarded.plan, &given);
+        self.pids.extend(cover::start(guarded, asked).ok().flatten());
         let (relay, line) =
             ports::start(guarded)?.map(|PortRelay { pid, line }| (pid, line)).unzip();
         self.relay = relay;
         self.pids.extend(relay);
-        self.pids.extend(warden::start(guarded, given, line).ok());
+        self.pids.extend(warden::start(guarded, given, OtherLines { settler, relay: line }).ok());
         Ok(())
     }
 

@@ -11,8 +11,8 @@ pub struct Numbers {
     pub multiplexer: Option<u32>,
     /// The calls of keyrings, which belong to the user in every namespace.
     pub keys: [u32; 3],
-    /// The calls that make, change or remove something by its name. Empty for 32-bit programs: these
-    /// can't do what the others have done by the warden.
+    /// The calls that make, change or remove something by its name. Of 32-bit programs only those that
+    /// make something: these can't do what the others have done by the warden.
     pub naming: &'static [(u32, Naming)],
 }
 
@@ -41,6 +41,8 @@ pub enum Naming {
     ChangeMode,
     ChangeModeAt,
     SetTimesAt,
+    MakeNode,
+    MakeNodeAt,
 }
 
 /// The second fchmodat, which the libc crate lacks for some architectures; it has the same number on all.
@@ -63,6 +65,8 @@ const NAMING: &[(u32, Naming)] = &[
     (libc::SYS_linkat as u32, Naming::LinkAt),
     (libc::SYS_symlink as u32, Naming::Symlink),
     (libc::SYS_symlinkat as u32, Naming::SymlinkAt),
+    (libc::SYS_mknod as u32, Naming::MakeNode),
+    (libc::SYS_mknodat as u32, Naming::MakeNodeAt),
     (libc::SYS_chmod as u32, Naming::ChangeMode),
     (libc::SYS_fchmodat as u32, Naming::ChangeModeAt),
     (FCHMODAT2, Naming::ChangeModeAt),
@@ -77,13 +81,57 @@ const NAMING: &[(u32, Naming)] = &[
     (libc::SYS_renameat2 as u32, Naming::RenameAt2),
     (libc::SYS_linkat as u32, Naming::LinkAt),
     (libc::SYS_symlinkat as u32, Naming::SymlinkAt),
+    (libc::SYS_mknodat as u32, Naming::MakeNodeAt),
     (libc::SYS_fchmodat as u32, Naming::ChangeModeAt),
     (FCHMODAT2, Naming::ChangeModeAt),
     (libc::SYS_utimensat as u32, Naming::SetTimesAt),
 ];
 
+/// The calls of 32-bit programs that make a name.
+#[cfg(target_arch = "x86_64")]
+const FOREIGN_NAMING: &[(u32, Naming)] = &[
+    (5, Naming::Open),
+    (8, Naming::Create),
+    (9, Naming::Link),
+    (14, Naming::MakeNode),
+    (38, Naming::Rename),
+    (39, Naming::MakeDirectory),
+    (83, Naming::Symlink),
+    (295, Naming::OpenAt),
+    (296, Naming::MakeDirectoryAt),
+    (297, Naming::MakeNodeAt),
+    (302, Naming::RenameAt),
+    (303, Naming::LinkAt),
+    (304, Naming::SymlinkAt),
+    (353, Naming::RenameAt2),
+];
+#[cfg(target_arch = "aarch64")]
+const FOREIGN_NAMING: &[(u32, Naming)] = &[
+    (5, Naming::Open),
+    (8, Naming::Create),
+    (9, Naming::Link),
+    (14, Naming::MakeNode),
+    (38, Naming::Rename),
+    (39, Naming::MakeDirectory),
+    (83, Naming::Symlink),
+    (322, Naming::OpenAt),
+    (323, Naming::MakeDirectoryAt),
+    (324, Naming::MakeNodeAt),
+    (329, Naming::RenameAt),
+    (330, Naming::LinkAt),
+    (331, Naming::SymlinkAt),
+    (382, Naming::RenameAt2),
+];
+
 /// The same number on all architectures.
 pub const IO_URING_SETUP: u32 = 425;
+/// Opens a file with flags in memory, on which no filter decides. The same number on all architectures.
+pub const OPENAT2: u32 = 437;
+
+/// Returns whether a call is one of 64-bit programs.
+pub fn is_native(architecture: u32) -> bool {
+    architecture == OWN
+}
 
 #[cfg(target_arch = "x86_64")]
 pub const OWN: u32 = 0xc000_003e;
@@ -109,7 +157,7 @@ pub const FOREIGN: Numbers = Numbers {
     listen: 363,
     multiplexer: Some(102),
     keys: [286, 287, 288],
-    naming: &[],
+    naming: FOREIGN_NAMING,
 };
 #[cfg(target_arch = "aarch64")]
 pub const FOREIGN: Numbers = Numbers {
@@ -120,7 +168,7 @@ pub const FOREIGN: Numbers = Numbers {
     listen: 284,
     multiplexer: None,
     keys: [309, 310, 311],
-    naming: &[],
+    naming: FOREIGN_NAMING,
 };
 
 /// A call that the kernel asks the supervisor about.

@@ -5,7 +5,7 @@ use std::io;
 use std::mem::offset_of;
 use std::os::fd::{FromRawFd, OwnedFd};
 
-use crate::sandbox::calls::{FOREIGN, IO_URING_SETUP, NATIVE, Naming, Numbers, OWN};
+use crate::sandbox::calls::{FOREIGN, IO_URING_SETUP, NATIVE, Naming, Numbers, OPENAT2, OWN};
 
 type Instructions = Vec<libc::sock_filter>;
 
@@ -94,8 +94,8 @@ fn calls(numbers: &Numbers, rules: Rules, refusal: u32) -> Instructions {
         // The numbers of x32 programs, which have a table of their own.
         all.extend(when_greater(0x3fff_ffff, vec![answer(ERRNO | libc::ENOSYS as u32)]));
     }
-    // The answer of a kernel without keyrings.
-    for number in numbers.keys {
+    // The answer of a kernel without keyrings, and without a call whose flags no filter sees.
+    for number in numbers.keys.into_iter().chain(rules.gated.then_some(OPENAT2)) {
         all.extend(when(number, vec![answer(ERRNO | libc::ENOSYS as u32)]));
     }
     let families: &[u32] = if rules.network { &[AF_INET, AF_INET6, AF_NETLINK] } else { &[] };

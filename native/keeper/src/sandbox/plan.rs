@@ -47,6 +47,21 @@ pub struct Plan {
     pub agents: Agents,
     /// The caches of the user's tools.
     pub caches: CachePlan,
+    /// The repositories whose history decides about settings.
+    pub repositories: Vec<Repository>,
+}
+
+/// A repository that has settings in its working tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Repository {
+    /// Git's directory.
+    pub git: PathBuf,
+    /// The top directory of the working tree.
+    pub top: PathBuf,
+    /// What was in the user's history before any command ran: commits and tags.
+    pub tips: Vec<String>,
+    /// The settings, whether they exist or not.
+    pub settings: Vec<PathBuf>,
 }
 
 /// The protections that a sandbox must have.
@@ -153,6 +168,18 @@ impl Plan {
                 (b"reach" | b"publish" | b"ports" | b"ports-at", value) => {
                     plan.ports.add(word, value)?
                 }
+                (b"repository", path) => {
+                    let git = absolute(path)?;
+                    plan.repositories.push(Repository { git, ..Repository::default() });
+                }
+                (b"top", path) => plan.repositories.last_mut()?.top = absolute(path)?,
+                (b"tip", id) => {
+                    let id = std::str::from_utf8(id).ok()?.to_owned();
+                    plan.repositories.last_mut()?.tips.push(id);
+                }
+                (b"setting", path) => {
+                    plan.repositories.last_mut()?.settings.push(absolute(path)?);
+                }
                 _ if plan.agents.decode(word, value).is_some() => {}
                 _ => plan.add(rule(word, value)?),
             }
@@ -258,37 +285,4 @@ fn resolve(rule: &Rule) -> Option<Rule> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_and_values_come_in_pairs() {
-        let plan = Plan::decode(b"network\0full\0write\0/a\0hide\0/b\0").unwrap();
-        assert!(plan.network && !plan.host_processes);
-        assert_eq!(plan.paths(Access::Write).collect::<Vec<_>>(), [Path::new("/a")]);
-        assert_eq!(plan.paths(Access::Hide).collect::<Vec<_>>(), [Path::new("/b")]);
-        assert_eq!(Plan::decode(b""), Some(Plan::default()));
-        let plan = Plan::decode(b"write\0/a\0is\x005:6:7\0git\0/b\0is\0\0").unwrap();
-        let identities = plan.rules.iter().map(|rule| rule.identity);
-        assert_eq!(identities.collect::<Vec<_>>(), [Some((5, 6)), None]);
-        let plan = Plan::decode(b"home\0/h\0hide\0/h/b\0absent\0/h/c\0").unwrap();
-        assert_eq!(plan.home.as_deref(), Some(Path::new("/h")));
-        assert_eq!(plan.hidden_names, [Path::new("/h/b"), Path::new("/h/c")]);
-        let plan = Plan::decode(b"held\0/s/held\0git-program\0/usr/bin/git\0").unwrap();
-        assert_eq!(plan.held.as_deref(), Some(Path::new("/s/held")));
-        assert_eq!(plan.git_program.as_deref(), Some(Path::new("/usr/bin/git")));
-        assert!(Plan::decode(b"settings\0read-only\0").unwrap().settings_read_only);
-        let plan = Plan::decode(b"hide\0/h/b\0instead\0{}\0").unwrap();
-        assert_eq!(plan.texts, [(PathBuf::from("/h/b"), b"{}".to_vec())]);
-        assert_eq!(Plan::decode(b"keep\0/h/b\0instead\0{}\0"), None);
-    }
-
-    #[test]
-    fn an_unknown_word_is_no_plan() {
-        for bytes in
-            [&b"write\0a\0"[..], b"other\0/a\0", b"write", b"network\0some\0", b"is\x001:2\0"]
-        {
-            assert_eq!(Plan::decode(bytes), None);
-        }
-    }
-}
+mod tests;

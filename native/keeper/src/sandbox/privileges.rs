@@ -27,8 +27,9 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
 /// bound to.
 const WARDEN: CapabilitySet = CapabilitySet::SYS_PTRACE.union(CapabilitySet::NET_ADMIN);
 
-/// The capabilities for mounting, over other users' files too.
+/// The capabilities for mounting, over other users' files too, and for changing to another mount namespace.
 const MOUNTING: CapabilitySet = CapabilitySet::SYS_ADMIN
+    .union(CapabilitySet::SYS_CHROOT)
     .union(CapabilitySet::DAC_READ_SEARCH)
     .union(CapabilitySet::DAC_OVERRIDE);
 

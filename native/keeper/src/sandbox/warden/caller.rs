@@ -67,6 +67,22 @@ impl Caller {
         Caller { pid, other: None, status: OnceCell::new() }
     }
 
+    /// Returns whether the caller has the rights of this process's user.
+    pub fn is_own(&self) -> bool {
+        self.other.is_none()
+    }
+
+    /// Returns the number of the pseudo-terminal that controls the caller. None: there is none.
+    pub fn terminal(&self) -> Option<u32> {
+        let stat = fs::read_to_string(format!("{}/stat", self.pid)).ok()?;
+        // The name may have blanks and brackets.
+        let (_, rest) = stat.rsplit_once(") ")?;
+        let device: i32 = rest.split(' ').nth(4)?.parse().ok()?;
+        let device = u64::from(device as u32);
+        let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+        (136..=143).contains(&major).then(|| (major - 136) * 256 + minor)
+    }
+
     /// Returns the same caller, for acts after its call.
     pub fn twin(&self) -> Caller {
         Caller { pid: self.pid, other: self.other.clone(), status: OnceCell::new() }

@@ -32,6 +32,10 @@ pub struct HeldStore {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeldKind {
     File,
+    /// A file or a link whose content is not in the user's history.
+    Unknown {
+        is_link: bool,
+    },
     Removal,
 }
 
@@ -180,7 +184,8 @@ impl HeldStore {
 impl HeldKind {
     fn word(self) -> &'static str {
         match self {
-            HeldKind::File => "file",
+            HeldKind::File | HeldKind::Unknown { is_link: false } => "file",
+            HeldKind::Unknown { is_link: true } => "link",
             HeldKind::Removal => "removal",
         }
     }
@@ -197,7 +202,11 @@ fn record(change: &HeldChange) -> Vec<u8> {
         let at = i128::from(status.st_mtime) * 1_000_000_000 + i128::from(status.st_mtime_nsec);
         format!("{}:{}:{}:{at}", status.st_dev, status.st_ino, status.st_size)
     });
-    let reason = if change.kind == HeldKind::Removal { "removal" } else { "setting" };
+    let reason = match change.kind {
+        HeldKind::File => "setting",
+        HeldKind::Unknown { .. } => "unknown-content",
+        HeldKind::Removal => "removal",
+    };
     add("version", "1".as_ref());
     add("at", now.as_millis().to_string().as_ref());
     add("path", change.path.as_os_str());

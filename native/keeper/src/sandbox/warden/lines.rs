@@ -5,11 +5,49 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use forkline_protocol::receive_now;
+use forkline_protocol::{News, receive_now, send};
 
+use crate::outside;
 use crate::sandbox::kept;
+use crate::sandbox::warden::gate::Teller;
 use crate::signals;
 
+/// How the host is told about what was denied.
+pub struct Telling {
+    /// The keeper's process id outside.
+    pub keeper: i32,
+    pub lifeline: OwnedFd,
+    pub lines: DenialSockets,
+}
+
+impl Telling {
+    /// Returns the cradle of a process's command. None: the process has ended.
+    pub fn cradle(&self, pid: i32) -> Option<i32> {
+        outside::child_above(pid, self.keeper)
+    }
+
+    /// Tells the host about a denial, or the keeper of a command that the host may leave behind.
+    pub fn tell_of(&self, cradle: Option<i32>, what: String) {
+        if let Some(cradle) = cradle {
+            self.tell(cradle, what);
+        }
+    }
+}
+
+impl Teller for Telling {
+    fn cradle_of(&self, pid: i32) -> Option<i32> {
+        self.cradle(pid)
+    }
+
+    fn tell(&self, cradle: i32, what: String) {
+        if !self.lines.send_denial(cradle, &what) {
+            let news = News::Denied(cradle, what);
+            let _ = send(self.lifeline.as_fd(), [&news.encode(), b""], &[]);
+        }
+    }
+}
+
+/// The sockets to the keepers of commands.
 pub struct DenialSockets {
     /// Where cradles introduce their sockets, each before it runs a command.
     socket: OwnedFd,

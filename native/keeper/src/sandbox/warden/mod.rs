@@ -14,6 +14,7 @@ mod lines;
 mod owners;
 mod person;
 mod ports;
+mod settings;
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -21,8 +22,6 @@ use std::process::exit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-
-use forkline_protocol::{News, send};
 
 use crate::outside;
 use crate::sandbox::calls::Asked;
@@ -36,8 +35,9 @@ use connecting::ConnectPolicy;
 use gate::{Gate, Teller};
 pub use guarded::GuardedSandbox;
 use held::HeldStore;
-use lines::DenialSockets;
+use lines::{DenialSockets, Telling};
 use ports::RelayedPorts;
+use settings::Settings;
 
 /// The most threads that wait for the next caller; further ones end.
 const MOST_IDLE: usize = 4;
@@ -47,30 +47,30 @@ const MOST: usize = 512;
 /// The state shared by all threads.
 struct Warden {
     listener: Listener,
-    /// The process id outside.
-    keeper: i32,
     reach: ConnectPolicy,
     gate: Gate,
     /// None: no ports are relayed.
     ports: Option<RelayedPorts>,
     broker: Broker,
-    lifeline: OwnedFd,
-    /// The sockets to the keepers of commands.
-    lines: DenialSockets,
+    telling: Arc<Telling>,
     idle: AtomicUsize,
     all: AtomicUsize,
     /// Whether a thread judges what commands have written in place.
     is_settling: AtomicBool,
 }
 
+/// The lines to other processes beside the sandbox.
+pub struct OtherLines {
+    /// To the one that changes settings. None: mounts decide about them.
+    pub settler: Option<OwnedFd>,
+    /// To the relay of ports.
+    pub relay: Option<RelayLine>,
+}
+
 /// Starts the warden as a child of this process, with which it ends.
 ///
-/// `given`: what the sandbox has handed over. `line`: to the relay of ports, if there is one.
-pub fn start(
-    guarded: &GuardedSandbox,
-    given: WardenInput,
-    line: Option<RelayLine>,
-) -> io::Result<i32> {
+/// `given`: what the sandbox has handed over.
+pub fn start(guarded: &GuardedSandbox, given: WardenInput, others: OtherLines) -> io::Result<i32> {
     let lifeline = guarded.lifeline.try_clone_to_owned()?;
     // SAFETY: there is one thread, so the child has everything that its parent had.
     match unsafe { libc::fork() } {
@@ -81,7 +81,7 @@ pub fn start(
             let outside = OutsideAgents::open(&guarded.plan.agents);
             // When the listener is closed, callers get an error.
             if join(guarded).is_ok() {
-                Arc::new(Warden::new(guarded, lifeline, given, store, line, outside)).watch();
+                Arc::new(Warden::new(guarded, lifeline, given, store, others, outside)).watch();
             }
             exit(1)
         }
@@ -120,19 +120,23 @@ impl Warden {
         lifeline: OwnedFd,
         given: WardenInput,
         store: Option<HeldStore>,
-        line: Option<RelayLine>,
+        others: OtherLines,
         outside: OutsideAgents,
     ) -> Warden {
         let plan = guarded.plan.resolved();
+        let store = store.map(Arc::new);
+        let lines = DenialSockets::new(given.lines);
+        let telling = Arc::new(Telling { keeper: guarded.keeper, lifeline, lines });
+        let settings = others.settler.zip(store.clone()).and_then(|(settler, store)| {
+            Settings::new(&plan, settler, store, Arc::clone(&telling)).ok()
+        });
         Warden {
             listener: Listener::new(given.listener),
-            gate: Gate::new(given.git, &plan, store),
-            ports: line.map(|line| RelayedPorts::new(&guarded.plan.ports, line)),
+            gate: Gate::new(given.git, &plan, store, settings),
+            ports: others.relay.map(|line| RelayedPorts::new(&guarded.plan.ports, line)),
             broker: Broker::new(outside, given.agents),
-            keeper: guarded.keeper,
             reach: ConnectPolicy::of(&plan),
-            lifeline,
-            lines: DenialSockets::new(given.lines),
+            telling,
             idle: AtomicUsize::new(0),
             all: AtomicUsize::new(0),
             is_settling: AtomicBool::new(false),
@@ -143,7 +147,7 @@ impl Warden {
     fn watch(self: Arc<Self>) {
         if self.start_another() {
             self.start_hearing_ports();
-            self.lines.watch();
+            self.telling.lines.watch();
             loop {
                 thread::park();
             }
@@ -195,7 +199,7 @@ impl Warden {
         let warden = Arc::clone(self);
         let hear = move || {
             let Some(ports) = &warden.ports else { return };
-            ports.watch(|PortNotice { cradle, word }| warden.tell(cradle, word));
+            ports.watch(|PortNotice { cradle, word }| warden.telling.tell(cradle, word));
         };
         // Without it, ports are told to be open that no longer are.
         let _ = thread::Builder::new().stack_size(128 * 1024).spawn(hear);
@@ -207,7 +211,7 @@ impl Warden {
             let another = Arc::clone(self);
             let stack = thread::Builder::new().stack_size(128 * 1024);
             // Without it the next call judges what was closed before.
-            let _ = stack.spawn(move || another.gate.settle_all(&*another));
+            let _ = stack.spawn(move || another.gate.settle_all(&*another.telling));
         }
     }
 
@@ -215,7 +219,7 @@ impl Warden {
         let [first, second, ..] = notice.arguments;
         match Asked::of(notice.architecture, notice.number) {
             Asked::Connect => {
-                let tell_denied = |pid, what| self.tell_denied(pid, what);
+                let tell_denied = |pid, what| self.telling.tell_of(self.telling.cradle(pid), what);
                 let (ports, broker) = (self.ports.as_ref(), &self.broker);
                 let called =
                     self.reach.connect(&self.listener, notice, ports, broker, &tell_denied);
@@ -228,13 +232,14 @@ impl Warden {
             }
             Asked::Listen => self.listen(notice),
             Asked::Name(naming) => {
-                self.gate.answer(&self.listener, notice, naming, self.as_ref());
+                self.gate.answer(&self.listener, notice, naming, &*self.telling);
             }
             Asked::Socket if first as i32 == libc::AF_UNIX => {
                 self.give_muted(notice, second as i32)
             }
             Asked::Socket => {
-                self.tell_denied(notice.pid as i32, denied::family(first as u32));
+                let cradle = self.telling.cradle(notice.pid as i32);
+                self.telling.tell_of(cradle, denied::family(first as u32));
                 self.listener.answer(notice, Err(libc::EAFNOSUPPORT));
             }
         }
@@ -242,9 +247,10 @@ impl Warden {
 
     fn listen(&self, notice: &Notice) {
         let Some(ports) = &self.ports else { return self.listener.go_on(notice) };
-        match ports.listen(&self.listener, notice, self.keeper) {
+        match ports.listen(&self.listener, notice, self.telling.keeper) {
             Ok(news) => {
-                news.into_iter().for_each(|PortNotice { cradle, word }| self.tell(cradle, word));
+                news.into_iter()
+                    .for_each(|PortNotice { cradle, word }| self.telling.tell(cradle, word));
                 self.listener.answer(notice, Ok(()));
             }
             Err(Some(errno)) => self.listener.answer(notice, Err(errno)),
@@ -266,10 +272,10 @@ impl Warden {
     /// Starts to serve a caller of the broker.
     fn begin(self: &Arc<Self>, notice: &Notice, call: AgentCall) -> Result<(), i32> {
         let warden = Arc::clone(self);
-        let asker = Asker::of(notice.pid as i32, self.keeper);
+        let asker = Asker::of(notice.pid as i32, self.telling.keeper);
         let serve = move || {
             if let Some(asker) = asker {
-                warden.broker.serve(call, asker, &|cradle, what| warden.tell(cradle, what));
+                warden.broker.serve(call, asker, &|cradle, what| warden.telling.tell(cradle, what));
             }
             warden.broker.leave();
         };
@@ -277,25 +283,5 @@ impl Warden {
             self.broker.leave();
             libc::ECONNREFUSED
         })
-    }
-
-    /// Tells what a process was denied.
-    fn tell_denied(&self, pid: i32, what: String) {
-        if let Some(cradle) = self.cradle_of(pid) {
-            self.tell(cradle, what);
-        }
-    }
-}
-
-impl Teller for Warden {
-    fn cradle_of(&self, pid: i32) -> Option<i32> {
-        outside::child_above(pid, self.keeper)
-    }
-
-    fn tell(&self, cradle: i32, what: String) {
-        if !self.lines.send_denial(cradle, &what) {
-            let news = News::Denied(cradle, what);
-            let _ = send(self.lifeline.as_fd(), [&news.encode(), b""], &[]);
-        }
     }
 }

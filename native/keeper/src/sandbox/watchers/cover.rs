@@ -3,10 +3,9 @@
 //! notices that, and mounts over the new file, some microseconds later.
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::io::{self, PipeWriter, Read, Write};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::exit;
 
@@ -14,7 +13,9 @@ use crate::sandbox::mounts::{Tree, mount_new};
 use crate::sandbox::place;
 use crate::sandbox::plan::{Access, Plan};
 use crate::sandbox::warden::GuardedSandbox;
-use crate::sandbox::watchers::{done, enter, listen};
+use crate::sandbox::watchers::settler::Settler;
+use crate::sandbox::watchers::{enter, listen};
+use crate::signals;
 
 /// A name, and how it is covered.
 struct Covered {
@@ -24,11 +25,15 @@ struct Covered {
 
 /// Starts the process as a child of this one, with which it ends, and waits until it watches. None: there
 /// is no such name.
-pub fn start(guarded: &GuardedSandbox) -> io::Result<Option<i32>> {
+///
+/// `requests`: where the warden asks for changes to settings.
+pub fn start(guarded: &GuardedSandbox, requests: Option<OwnedFd>) -> io::Result<Option<i32>> {
     let names = names(&guarded.plan.resolved());
-    if names.is_empty() {
+    if names.is_empty() && requests.is_none() {
         return Ok(None);
     }
+    let settings = guarded.plan.repositories.iter().flat_map(|one| one.settings.clone());
+    let settings: Vec<PathBuf> = settings.collect();
     let (mut watching, told) = io::pipe()?;
     // SAFETY: takes nothing.
     let parent = unsafe { libc::getpid() };
@@ -36,7 +41,7 @@ pub fn start(guarded: &GuardedSandbox) -> io::Result<Option<i32>> {
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
-            let _ = enter(guarded, parent).and_then(|()| watch(&names, told));
+            let _ = enter(guarded, parent).and_then(|()| watch(&names, &settings, told, requests));
             exit(1)
         }
         pid => {
@@ -59,42 +64,76 @@ fn names(plan: &Plan) -> Vec<Covered> {
     });
     let covered = within
         .map(|rule| Covered { path: rule.path.clone(), is_hidden: rule.access == Access::Hide });
-    covered.collect()
+    let settings = plan.repositories.iter().flat_map(|repository| &repository.settings);
+    let absent = settings.filter(|path| plan.rules.iter().all(|rule| rule.path != **path));
+    let absent = absent.map(|path| Covered { path: path.clone(), is_hidden: false });
+    covered.chain(absent).collect()
 }
 
-/// Closes all descriptors of the parent but one.
-fn close_all_but(kept: &File) -> io::Result<()> {
-    // SAFETY: take numbers only; nothing uses the closed descriptors, which can't be opened again. What
-    // is kept is not used by its old number any more.
+/// Closes all descriptors of the parent but these.
+fn close_all_but(kept: &[BorrowedFd]) {
+    let mut kept: Vec<u32> = kept.iter().map(|file| file.as_raw_fd() as u32).collect();
+    kept.sort_unstable();
+    let mut first = 0;
+    for number in kept.into_iter().chain([u32::MAX]) {
+        if first < number {
+            close_range(first, number - 1);
+        }
+        first = number.saturating_add(1);
+    }
+}
+
+fn close_range(first: u32, last: u32) {
+    // SAFETY: take numbers only; nothing uses the closed descriptors.
     unsafe {
-        done(libc::dup2(kept.as_raw_fd(), 0))?;
-        if libc::syscall(libc::SYS_close_range, 1, u32::MAX, 0) != 0 {
-            for number in 1..1024 {
-                libc::close(number);
+        if libc::syscall(libc::SYS_close_range, first, last, 0) != 0 {
+            for number in first..=last.min(1024) {
+                libc::close(number as i32);
             }
         }
     }
-    Ok(())
 }
 
-/// Covers uncovered names, whenever an entry appears in one of the directories.
-fn watch(names: &[Covered], mut told: PipeWriter) -> io::Result<()> {
+/// Covers uncovered names, whenever an entry appears in one of the directories, and changes settings.
+fn watch(
+    names: &[Covered],
+    settings: &[PathBuf],
+    mut told: PipeWriter,
+    requests: Option<OwnedFd>,
+) -> io::Result<()> {
     const COMES: u32 = libc::IN_MOVED_TO | libc::IN_CREATE | libc::IN_ONLYDIR;
     let directories: HashSet<&Path> = names.iter().filter_map(|name| name.path.parent()).collect();
-    let events = listen(directories.into_iter(), COMES)?;
+    let mut events = listen(directories.into_iter(), COMES)?;
+    let settling = requests.and_then(|requests| Some((Settler::new(settings).ok()?, requests)));
     told.write_all(b"1")?;
-    close_all_but(&events)?;
-    // The descriptor is number 0 now, and its old number is closed.
-    std::mem::forget((events, told));
-    // SAFETY: the descriptor was just made by the call above; nothing else owns it.
-    let mut events = unsafe { File::from_raw_fd(0) };
+    let mut open = vec![events.as_fd()];
+    if let Some((settler, requests)) = &settling {
+        open.extend(settler.descriptors().chain([requests.as_fd()]));
+    }
+    close_all_but(&open);
+    // Closed by now.
+    std::mem::forget(told);
     let mut buffer = [0; 4096];
-    loop {
+    let cover = || {
         for name in names {
             // A file that is gone again, or a link, is not covered.
             let _ = name.cover();
         }
-        if events.read(&mut buffer)? == 0 {
+    };
+    cover();
+    loop {
+        let requests = settling.as_ref().map(|(_, requests)| (requests.as_fd(), libc::POLLIN));
+        let [has_events, has_request] =
+            signals::wait([Some((events.as_fd(), libc::POLLIN)), requests], None);
+        if has_events != 0 {
+            if events.read(&mut buffer)? == 0 {
+                return Ok(());
+            }
+            cover();
+        }
+        if let Some((settler, requests)) = settling.as_ref().filter(|_| has_request != 0)
+            && !settler.serve(requests, &cover)
+        {
             return Ok(());
         }
     }

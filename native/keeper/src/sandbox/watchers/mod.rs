@@ -2,7 +2,9 @@
 //! mounts as commands must see them. They end with the process that starts them.
 
 pub mod cover;
+mod leased;
 pub mod refresher;
+pub mod settler;
 
 use std::ffi::CString;
 use std::fs::File;

@@ -72,6 +72,7 @@ pub fn change(caller: &Caller, found: &GateEntry, action: &Action) -> Result<(),
                     let times = times.as_ref().map_or(std::ptr::null(), |times| times.as_ptr());
                     libc::utimensat(directory, name, times, libc::AT_SYMLINK_NOFOLLOW)
                 }
+                Action::MakeNode { .. } => return Err(libc::EROFS),
                 _ => return Err(libc::EINVAL),
             }
         };

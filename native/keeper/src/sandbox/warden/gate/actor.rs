@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLockReadGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLockReadGuard};
 
 use crate::sandbox::plan::Plan;
 use crate::sandbox::warden::caller::Caller;
@@ -54,7 +54,7 @@ pub enum Judgement {
 
 impl Actor {
     /// `store`: for changes that are held back. None: what git obeys is read-only.
-    pub fn new(plan: &Plan, store: Option<HeldStore>) -> Actor {
+    pub fn new(plan: &Plan, store: Option<Arc<HeldStore>>) -> Actor {
         Actor {
             judge: Judge::new(plan, store),
             staging: Staging::default(),

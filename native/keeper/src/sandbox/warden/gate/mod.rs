@@ -12,7 +12,7 @@ mod actor;
 mod found;
 mod names;
 mod obeyed;
-mod request;
+pub mod request;
 mod settings;
 mod staged;
 
@@ -20,15 +20,17 @@ use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::sandbox::calls::Naming;
+use crate::sandbox::calls::{self, Naming};
 use crate::sandbox::notices::{Listener, Notice};
 use crate::sandbox::place;
 use crate::sandbox::plan::Plan;
 use crate::sandbox::warden::caller::{Caller, link_of, path_of};
 use crate::sandbox::warden::held::HeldStore;
-pub use actor::Teller;
-use actor::{Actor, Asking, Judgement};
+use crate::sandbox::warden::settings::Settings;
+use actor::{Actor, Asking};
+pub use actor::{Judgement, Teller};
 use found::{GateEntry, Root};
 use names::Names;
 use request::{Action, FileRequest, Named};
@@ -37,18 +39,25 @@ use request::{Action, FileRequest, Named};
 pub struct Gate {
     roots: Vec<Root>,
     actor: Actor,
+    /// None: mounts decide about settings in the working tree.
+    settings: Option<Settings>,
 }
 
 impl Gate {
     /// `trees`: the path at which each of git's directories is seen, and a tree that can be written to.
     /// `store`: for changes that are held back. The working directory must be `/proc`.
-    pub fn new(trees: Vec<(PathBuf, OwnedFd)>, plan: &Plan, store: Option<HeldStore>) -> Gate {
+    pub fn new(
+        trees: Vec<(PathBuf, OwnedFd)>,
+        plan: &Plan,
+        store: Option<Arc<HeldStore>>,
+        settings: Option<Settings>,
+    ) -> Gate {
         let root = |(number, (path, tree)): (usize, (PathBuf, OwnedFd))| {
             let names = Names::of(Path::new(&format!("self/fd/{}", tree.as_raw_fd())));
             Root { number, path, tree, names }
         };
         let roots = trees.into_iter().enumerate().map(root).collect();
-        Gate { roots, actor: Actor::new(plan, store) }
+        Gate { roots, actor: Actor::new(plan, store), settings }
     }
 
     /// Returns whether files are being written that are judged when they are closed.
@@ -74,11 +83,22 @@ impl Gate {
     ) {
         // What the caller has closed is to be there for its next call.
         self.actor.settle(&self.roots, teller);
-        match self.judge(listener, notice, naming, teller) {
+        if let Some(settings) = &self.settings {
+            settings.settle();
+        }
+        let judged = match self.judge(listener, notice, naming, teller) {
+            Judgement::Continue => {
+                let strict = self.settings.as_ref().filter(|settings| settings.is_strict());
+                strict.map_or(Judgement::Continue, |it| it.act_for(listener, notice, naming))
+            }
+            judged => judged,
+        };
+        match judged {
             Judgement::Continue => listener.go_on(notice),
             Judgement::Return(result) => listener.answer(notice, result),
             Judgement::File(file, flags) => {
                 let _handing = self.actor.handing();
+                let _giving = self.settings.as_ref().map(Settings::giving);
                 listener.give(notice, file.as_fd(), flags & libc::O_CLOEXEC != 0);
                 drop(file);
             }
@@ -92,17 +112,25 @@ impl Gate {
         naming: Naming,
         teller: &dyn Teller,
     ) -> Judgement {
+        if !calls::is_native(notice.architecture) {
+            // Before a setting has been removed, nothing is done for 32-bit programs.
+            return Judgement::Continue;
+        }
         let pid = notice.pid as i32;
         let Some(request) = FileRequest::read(&Caller::unknown(pid), notice, naming) else {
             return Judgement::Continue;
         };
+        let settings = self.settings.as_ref();
+        if let Some(judged) = settings.and_then(|it| it.judge(listener, notice, &request)) {
+            return judged;
+        }
         if !request.names().any(|named| self.may_concern(pid, named)) {
             return Judgement::Continue;
         }
         let Ok(caller) = Caller::of(pid) else { return Judgement::Continue };
         let found = self.find(&caller, &request.what);
         let other = match &request.action {
-            Action::Rename { to, .. } | Action::Link { to } => Some(self.find(&caller, to)),
+            Action::Rename { to, .. } | Action::Link { to, .. } => Some(self.find(&caller, to)),
             _ => None,
         };
         if !listener.stands(notice) {
@@ -158,7 +186,7 @@ impl Gate {
 }
 
 /// Splits a path into its directory and its last name. None: it ends in no name.
-fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
+pub fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = path.iter().rposition(|byte| *byte != b'/')? + 1;
     let (path, _) = path.split_at_checked(end)?;
     let start = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);

@@ -30,6 +30,12 @@ pub enum Action {
     },
     Link {
         to: Named,
+        flags: i32,
+    },
+    /// Makes a file that is no directory and no link.
+    MakeNode {
+        mode: u32,
+        device: u64,
     },
     /// Makes a symbolic link.
     Symlink {
@@ -75,8 +81,10 @@ impl FileRequest {
             Naming::Rename => (here(a)?, Action::Rename { to: here(b)?, flags: 0 }),
             Naming::RenameAt => (at(a, b)?, Action::Rename { to: at(c, d)?, flags: 0 }),
             Naming::RenameAt2 => (at(a, b)?, Action::Rename { to: at(c, d)?, flags: e as u32 }),
-            Naming::Link => (here(a)?, Action::Link { to: here(b)? }),
-            Naming::LinkAt => (at(a, b)?, Action::Link { to: at(c, d)? }),
+            Naming::Link => (here(a)?, Action::Link { to: here(b)?, flags: 0 }),
+            Naming::LinkAt => (at(a, b)?, Action::Link { to: at(c, d)?, flags: e as i32 }),
+            Naming::MakeNode => (here(a)?, Action::MakeNode { mode: b as u32, device: c }),
+            Naming::MakeNodeAt => (at(a, b)?, Action::MakeNode { mode: c as u32, device: d }),
             Naming::Symlink => (here(b)?, Action::Symlink { target: caller.text(a)? }),
             Naming::SymlinkAt => (at(b, c)?, Action::Symlink { target: caller.text(a)? }),
             Naming::ChangeMode => (here(a)?, Action::ChangeMode { mode: b as u32 }),
@@ -86,10 +94,23 @@ impl FileRequest {
         Some(FileRequest { what, action })
     }
 
+    /// Returns whether the call may make a name.
+    pub fn makes_name(&self) -> bool {
+        match self.action {
+            Action::Open { flags, .. } => flags & libc::O_CREAT != 0,
+            Action::MakeDirectory { .. }
+            | Action::Rename { .. }
+            | Action::Link { .. }
+            | Action::MakeNode { .. }
+            | Action::Symlink { .. } => true,
+            Action::Remove { .. } | Action::ChangeMode { .. } | Action::SetTimes { .. } => false,
+        }
+    }
+
     /// Returns all names of the call.
     pub fn names(&self) -> impl Iterator<Item = &Named> {
         let other = match &self.action {
-            Action::Rename { to, .. } | Action::Link { to } => Some(to),
+            Action::Rename { to, .. } | Action::Link { to, .. } => Some(to),
             _ => None,
         };
         std::iter::once(&self.what).chain(other)

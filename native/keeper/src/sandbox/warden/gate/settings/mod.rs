@@ -9,7 +9,7 @@ mod reading;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::sandbox::plan::{Access, Plan};
 use crate::sandbox::warden::caller::Caller;
@@ -25,7 +25,7 @@ use reading::settings;
 
 /// Judges changes of settings.
 pub struct Judge {
-    store: HeldStore,
+    store: Arc<HeldStore>,
     program: PathBuf,
     /// The directories that commands write to.
     writable: Vec<PathBuf>,
@@ -43,7 +43,7 @@ pub enum Verdict {
 
 impl Judge {
     /// `store`: opened outside of the sandbox's mounts. None: settings are read-only.
-    pub fn new(plan: &Plan, store: Option<HeldStore>) -> Option<Judge> {
+    pub fn new(plan: &Plan, store: Option<Arc<HeldStore>>) -> Option<Judge> {
         let program = plan.git_program.clone().filter(|_| !plan.settings_read_only)?;
         let written = plan.paths(Access::Write).chain(plan.paths(Access::Git));
         let writable = written.map(Into::into).collect();

@@ -1,0 +1,244 @@
+//! What is done to settings.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{AtFlags, OFlags, openat, readlinkat, unlinkat};
+
+use super::history::Mode;
+use super::removed::{self, Removal};
+use super::staged::Staged;
+use super::{FoundSetting, Proposed, Shared, Unsettled, errno, locked};
+use crate::sandbox::place;
+use crate::sandbox::warden::caller::{Caller, open_process};
+use crate::sandbox::warden::held::{HeldChange, HeldKind};
+use crate::sandbox::watchers::settler::{Change, LONGEST};
+
+impl Shared {
+    /// Puts a file or a link there, if the user's history has it. Otherwise it is held back, and the error
+    /// is EACCES.
+    fn propose(&self, proposed: &Proposed, is_new: bool) -> Result<(), i32> {
+        let Proposed { path, tracked, mode, rights, content, .. } = *proposed;
+        if !self.repository(proposed.repository)?.history().has(tracked, mode, content) {
+            let kind = HeldKind::Unknown { is_link: mode == Mode::Link };
+            self.hold(path, kind, (rights, content), proposed.cradle);
+            return Err(libc::EACCES);
+        }
+        match mode {
+            Mode::Link => self.ask(path, &Change::Link { target: content.to_vec() }, None),
+            _ => {
+                let copy = super::copy_of(content).map_err(|error| errno(&error))?;
+                // No other user may write to it, whatever the command says.
+                self.ask(path, &Change::Put { mode: rights & 0o775, is_new }, Some(copy))
+            }
+        }
+    }
+
+    /// Holds a change back, and tells the host.
+    fn hold(
+        &self,
+        path: &Path,
+        kind: HeldKind,
+        (mode, content): (u32, &[u8]),
+        cradle: Option<i32>,
+    ) {
+        let before = present(path);
+        let before = before.as_ref().map(|(status, content)| (status, &**content));
+        let change = HeldChange { path, kind, keys: &[], mode, content, before };
+        if let Ok(id) = self.store.hold(&change) {
+            self.telling.tell_of(cradle, format!("held={id}"));
+        }
+    }
+
+    /// Takes the files that have been closed, and puts back what was removed for good.
+    pub fn settle(&self) {
+        let mut open = locked(&self.open);
+        if open.staging.is_empty() && open.removals.is_empty() {
+            return;
+        }
+        drop(self.giving.write().unwrap_or_else(PoisonError::into_inner));
+        for staged in open.staging.closed() {
+            self.settle_one(&mut open, &staged);
+        }
+        for (path, removal) in open.removals.due() {
+            if open.staging.has(&path) {
+                open.removals.add(&path, removal);
+                continue;
+            }
+            self.put_back(&path, &removal);
+        }
+    }
+
+    fn settle_one(&self, open: &mut Unsettled, staged: &Staged) {
+        let Ok(Some((content, rights))) = staged.content() else { return };
+        let mode = if rights & 0o100 == 0 { Mode::File } else { Mode::Program };
+        let (path, tracked) = (&*staged.path, &*staged.tracked);
+        let repository = staged.repository;
+        let cradle = staged.cradle;
+        let proposed =
+            Proposed { path, repository, tracked, cradle, mode, rights, content: &content };
+        if self.propose(&proposed, true).is_ok() {
+            open.removals.forget(path);
+        }
+    }
+
+    fn put_back(&self, path: &Path, removal: &Removal) {
+        let change = match removal.mode {
+            Mode::Link => Change::Link { target: removal.content.clone() },
+            _ => Change::Put { mode: removal.rights, is_new: true },
+        };
+        let content = super::copy_of(&removal.content).ok();
+        if self.ask(path, &change, content).is_ok() {
+            self.hold(path, HeldKind::Removal, (removal.rights, &[]), removal.cradle);
+        }
+    }
+
+    /// Returns how long to wait until something may have to be put back.
+    pub fn pause(&self) -> Option<Duration> {
+        let open = locked(&self.open);
+        (!open.removals.is_empty()).then_some(Duration::from_millis(50))
+    }
+
+    /// Removes a file or a link. What the history does not know stays, since nothing could bring it back.
+    /// None: nothing is there that could be removed.
+    pub fn remove(&self, caller: &Caller, found: &FoundSetting) -> Option<Result<(), i32>> {
+        let repository = self.repositories.get(found.repository)?;
+        let mut open = locked(&self.open);
+        if !found.is_there() {
+            return open.staging.drop_at(&found.path).then_some(Ok(()));
+        }
+        let tracked = &*found.tracked;
+        let (mode, rights, content) = read(&found.directory, &found.name).ok()?;
+        if !repository.history().knows(tracked) {
+            let cradle = self.telling.cradle(caller.pid);
+            self.hold(&found.path, HeldKind::Removal, (rights, &[]), cradle);
+            return Some(Err(libc::EACCES));
+        }
+        let is_allowed = repository.history().lacks(tracked);
+        let result = self.ask(&found.path, &Change::Remove, None);
+        if result.is_ok() && !is_allowed {
+            let removal = Removal {
+                mode,
+                rights,
+                content,
+                cradle: self.telling.cradle(caller.pid),
+                process: open_process(caller.pid, libc::O_EXCL)
+                    .or_else(|_| open_process(caller.pid, 0))
+                    .ok(),
+                until: Instant::now() + removed::LONGEST,
+            };
+            open.removals.add(&found.path, removal);
+        }
+        drop(open);
+        Some(result)
+    }
+
+    pub fn remove_directory(&self, found: &FoundSetting) -> Option<Result<(), i32>> {
+        let repository = self.repositories.get(found.repository)?;
+        let open = locked(&self.open);
+        if open.removals.has_below(&found.path) || open.staging.has(&found.path) {
+            return Some(Err(libc::ENOTEMPTY));
+        }
+        if !found.is_there() || !repository.history().has_directory(&found.tracked) {
+            return None;
+        }
+        Some(self.ask(&found.path, &Change::RemoveDirectory, None))
+    }
+
+    pub fn make_directory(
+        &self,
+        caller: &Caller,
+        found: &FoundSetting,
+        mode: u32,
+    ) -> Result<(), i32> {
+        if found.is_there() {
+            return Err(libc::EEXIST);
+        }
+        if !self.repository(found.repository)?.history().has_directory(&found.tracked) {
+            return Err(libc::EACCES);
+        }
+        let mode = mode & 0o777 & !caller.mask()?;
+        self.ask(&found.path, &Change::Directory { mode }, None)
+    }
+
+    pub fn link(&self, caller: &Caller, found: &FoundSetting, target: &[u8]) -> Result<(), i32> {
+        if found.is_there() {
+            return Err(libc::EEXIST);
+        }
+        let cradle = self.telling.cradle(caller.pid);
+        self.propose(&found.proposed(cradle, Mode::Link, 0o777, target), true)?;
+        locked(&self.open).removals.forget(&found.path);
+        Ok(())
+    }
+
+    /// Puts a file there that has been written elsewhere.
+    pub fn rename(
+        &self,
+        caller: &Caller,
+        from: Option<(OwnedFd, CString)>,
+        to: &FoundSetting,
+        flags: u32,
+    ) -> Result<(), i32> {
+        let (directory, name) = from.ok_or(libc::EACCES)?;
+        if flags & !libc::RENAME_NOREPLACE != 0 {
+            return Err(libc::EACCES);
+        }
+        let is_new = !to.is_there();
+        if !is_new && flags & libc::RENAME_NOREPLACE != 0 {
+            return Err(libc::EEXIST);
+        }
+        let (mode, rights, content) = caller.act(|| read(&directory, &name))?;
+        let mut open = locked(&self.open);
+        if mode == Mode::Link && !is_new {
+            return Err(libc::EACCES);
+        }
+        let cradle = self.telling.cradle(caller.pid);
+        self.propose(&to.proposed(cradle, mode, rights, &content), is_new)?;
+        open.removals.forget(&to.path);
+        let remove = || unlinkat(&directory, &*name, AtFlags::empty());
+        caller.act(|| remove().map_err(|error| error.raw_os_error()))
+    }
+}
+
+/// Returns the status and the content of what is at a path, without following links.
+pub fn present(path: &Path) -> Option<(libc::stat, Vec<u8>)> {
+    let above = place::open(path.parent()?).ok()?;
+    let name = CString::new(path.file_name()?.as_bytes()).ok()?;
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = openat(&above, &*name, flags, rustix::fs::Mode::empty()).ok()?;
+    let (_, _, content) = read(&above, &name).ok()?;
+    Some((place::status(&file).ok()?, content))
+}
+
+/// Reads a file or a link: its kind, its rights and its content.
+fn read(directory: &OwnedFd, name: &CString) -> Result<(Mode, u32, Vec<u8>), i32> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = match openat(directory, &**name, flags, rustix::fs::Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(rustix::io::Errno::LOOP) => {
+            let target = readlinkat(directory, &**name, Vec::new());
+            let target = target.map_err(|error| error.raw_os_error())?;
+            return Ok((Mode::Link, 0o777, target.into_bytes()));
+        }
+        Err(error) => return Err(error.raw_os_error()),
+    };
+    let metadata = file.metadata().map_err(|error| errno(&error))?;
+    if !metadata.is_file() {
+        return Err(libc::EACCES);
+    }
+    let mut content = Vec::new();
+    (&file).take(LONGEST as u64 + 1).read_to_end(&mut content).map_err(|error| errno(&error))?;
+    if content.len() > LONGEST {
+        return Err(libc::EACCES);
+    }
+    let rights = metadata.mode() & 0o777;
+    let mode = if rights & 0o100 == 0 { Mode::File } else { Mode::Program };
+    Ok((mode, rights, content))
+}

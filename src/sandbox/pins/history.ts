@@ -1,0 +1,112 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { gitProgram } from '../git/judged.js';
+import { gitPlaces } from '../git/places.js';
+import { identityOf } from './identity.js';
+
+/** A repository by whose history changes to settings are judged. */
+interface JudgingRepository {
+  readonly directory: string;
+  /** The top directory of the working tree. */
+  readonly top: string;
+  /** The commits and tags that its references named before any command ran. */
+  readonly tips: readonly string[];
+}
+
+/** References in this order count, if there are more. */
+const ORDER = ['HEAD', 'refs/heads/', 'refs/stash', 'refs/remotes/', 'refs/tags/', ''];
+const MOST_TIPS = 256;
+const MOST_REPOSITORIES = 256;
+const LONGEST_MS = 10_000;
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** By git directory: what the first sandbox found. Commands of this host can have added all later commits. */
+const pinned = new Map<string, readonly string[]>();
+
+/**
+ * Makes the entries of a plan by which the keeper judges changes to settings that are tracked in git.
+ *
+ * @param writable Real paths where commands write, git's directories among them.
+ * @param directories Git's directories.
+ * @param settings Names of settings in each writable directory.
+ */
+export function judgingEntries(
+  writable: readonly string[],
+  directories: readonly string[],
+  settings: readonly string[],
+): readonly string[] {
+  const roots = directories.length === 0 ? [] : writable;
+  return roots.flatMap((root) => {
+    if (directories.includes(root)) return [];
+    const found = judgingRepository(root, writable);
+    if (found === undefined || !directories.includes(found.directory)) return [];
+    return [
+      `repository\0${found.directory}\0top\0${found.top}\0`,
+      ...found.tips.map((id) => `tip\0${id}\0`),
+      ...settings.map((name) => `setting\0${join(root, name)}\0`),
+    ];
+  });
+}
+
+/**
+ * Finds the repository of a writable directory, and what its references name. The first call for a
+ * repository decides.
+ *
+ * @returns undefined when there is no repository, or git is not installed outside of writable directories.
+ */
+function judgingRepository(
+  workspace: string,
+  writable: readonly string[],
+): JudgingRepository | undefined {
+  const [directory] = gitPlaces(workspace).directories;
+  const top = topOf(workspace);
+  const program = gitProgram(writable);
+  if (directory === undefined || top === undefined || program === undefined) return undefined;
+  const key = `${directory}\0${identityOf(directory)}`;
+  const tips = pinned.get(key) ?? tipsOf(program, top);
+  pinned.delete(key);
+  pinned.set(key, tips);
+  const [oldest] = pinned.keys();
+  if (pinned.size > MOST_REPOSITORIES && oldest !== undefined) pinned.delete(oldest);
+  return { directory, top, tips };
+}
+
+/** Returns the nearest directory that has a `.git`. */
+function topOf(workspace: string): string | undefined {
+  for (let directory = workspace; ; directory = dirname(directory)) {
+    if (existsSync(join(directory, '.git'))) return directory;
+    if (directory === dirname(directory)) return undefined;
+  }
+}
+
+function tipsOf(program: string, top: string): readonly string[] {
+  let lines: readonly string[];
+  try {
+    // HEAD is that of the working tree, not of the repository.
+    const text = execFileSync(program, ['show-ref', '--head'], {
+      cwd: top,
+      encoding: 'utf8',
+      maxBuffer: MOST_BYTES,
+      timeout: LONGEST_MS,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: {
+        GIT_DIR: join(top, '.git'),
+        GIT_CONFIG_NOSYSTEM: '1',
+        GIT_CONFIG_GLOBAL: '/dev/null',
+        GIT_NO_REPLACE_OBJECTS: '1',
+        LC_ALL: 'C',
+      },
+    });
+    lines = text.split('\n').filter(Boolean);
+  } catch {
+    // Nothing has been committed yet, or nothing can be read: then no change is known.
+    return [];
+  }
+  const references = lines.map((line) => {
+    const [id = '', name = ''] = line.split(' ', 2);
+    return { id, order: ORDER.findIndex((begin) => name.startsWith(begin)) };
+  });
+  references.sort((a, b) => a.order - b.order);
+  return [...new Set(references.map(({ id }) => id))].slice(0, MOST_TIPS);
+}
