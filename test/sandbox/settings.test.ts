@@ -104,6 +104,18 @@ for i in range(200):
     expect([removed, existsSync(admin), held(scene)]).toEqual(['', false, []]);
   });
 
+  test('a worktree elsewhere is not taken away', async () => {
+    const scene = makeScene(scenes.path, person);
+    outside(
+      scene.work,
+      `${identity} commit -q --allow-empty -m first; git worktree add -q ${scene.outside}/own`,
+    );
+    await inBox(scene, `git worktree remove --force ${scene.outside}/own 2>&1`);
+    expect(
+      outside(`${scene.outside}/own`, 'git status --porcelain; git branch --show-current'),
+    ).toBe('own\n');
+  });
+
   test('a submodule is added, moved, taken out and put in again, with the same configuration', async () => {
     const scene = makeScene(scenes.path, person);
     const part = join(scene.outside, 'part');

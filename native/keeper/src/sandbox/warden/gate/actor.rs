@@ -156,7 +156,10 @@ impl Actor {
         flags: i32,
         mode: u32,
     ) -> Result<Option<OwnedFd>, i32> {
-        let is_staged = matches!(obeyed, Obeyed::Common | Obeyed::Back | Obeyed::Hook);
+        let is_staged = matches!(
+            obeyed,
+            Obeyed::Common | Obeyed::Back | Obeyed::Hook | Obeyed::Config { is_of_worktree: true }
+        );
         let is_plain = flags & (libc::O_PATH | libc::O_TMPFILE & !libc::O_DIRECTORY) == 0;
         if self.judge.is_none() || !is_staged || !is_plain {
             return Err(libc::EROFS);

@@ -123,7 +123,7 @@ impl Judge {
             }
             (Obeyed::Back, Some(content)) => place::is_back_link(at, content, &self.writable),
             // Without these a worktree is none, and git obeys nothing else there.
-            (Obeyed::Common | Obeyed::Back, None) => place::is_worktrees(at),
+            (Obeyed::Common | Obeyed::Back, None) => place::is_worktree_here(at, &self.writable),
             _ => false,
         };
         if is_inert { Vec::new() } else { vec![obeyed.key(&at.below)] }

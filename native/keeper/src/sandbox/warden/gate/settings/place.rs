@@ -41,6 +41,19 @@ pub fn is_back_link(at: &GateEntry, content: &[u8], writable: &[PathBuf]) -> boo
         && file.parent().is_some_and(|tree| is_within(at, tree, writable))
 }
 
+/// Returns whether a name is in the directory that git has for a worktree where commands write, or for none:
+/// one elsewhere may only be out of sight.
+pub fn is_worktree_here(at: &GateEntry, writable: &[PathBuf]) -> bool {
+    let Some(directory) = is_worktrees(at).then(|| at.path()) else { return false };
+    let back = directory.with_file_name("gitdir");
+    let Ok(content) = fs::read(&back) else { return !back.exists() };
+    resolved(at, &content).and_then(|file| file.parent().map(Path::to_owned)).is_some_and(|tree| {
+        let is_gone = fs::symlink_metadata(&tree).is_err();
+        let is_written = writable.iter().any(|root| tree.starts_with(root));
+        is_within(at, &tree, writable) || is_gone && is_written
+    })
+}
+
 /// Returns whether the value of `core.worktree` is the directory that has this submodule's `.git` file.
 pub fn may_be_worktree(at: &GateEntry, value: &[u8], writable: &[PathBuf]) -> bool {
     let Some(tree) = resolved(at, value) else { return false };
