@@ -20,9 +20,9 @@ const scenes = useScenes();
 const nowhere: Scene = { home: '/h', work: '/w', outside: '/o' };
 const crossings = acrossCommands(nowhere).map(({ name }, index) => ({ name, index }));
 
-/** All that is to stay as it is. */
+/** All that is to stay as it is; in `.local` are the layers of caches. */
 function look({ outside, home }: Scene): string {
-  const script = `cd "$0" && find . -printf '%p %m %T@ %s\\n' | sort; cat file; cd "$1" && find . -path ./cache -prune -o -print | sort`;
+  const script = `cd "$0" && find . -printf '%p %m %T@ %s\\n' | sort; cat file; cd "$1" && find . -path ./cache -prune -o -path ./.local -prune -o -print | sort`;
   return execFileSync('sh', ['-c', script, outside, home], { encoding: 'utf8' });
 }
 
