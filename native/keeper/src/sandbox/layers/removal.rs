@@ -16,7 +16,7 @@ use rustix::path::Arg;
 const MOST_DEPTH: usize = 200;
 
 /// The removal of one entry of a directory.
-struct Removal {
+struct TreeRemoval {
     top: OwnedFd,
     /// Directories that were moved up.
     moved: usize,
@@ -27,7 +27,7 @@ pub fn remove(path: &Path) {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return };
     let Ok(name) = CString::new(name.as_bytes()) else { return };
     let Ok(top) = open(CWD, parent) else { return };
-    let mut removal = Removal { top, moved: 0 };
+    let mut removal = TreeRemoval { top, moved: 0 };
     let _ = removal.remove(None, &name, 0);
     let mut next = 0;
     while next < removal.moved {
@@ -40,7 +40,7 @@ fn moved_name(number: usize) -> CString {
     CString::new(format!(".moved-{number}")).unwrap_or_default()
 }
 
-impl Removal {
+impl TreeRemoval {
     /// `parent`: None for the top.
     fn remove(&mut self, parent: Option<&OwnedFd>, name: &CStr, depth: usize) -> io::Result<()> {
         let parent = parent.unwrap_or(&self.top);

@@ -39,7 +39,7 @@ pub struct History {
     repository: PathBuf,
     /// The settings, by their paths in the working tree.
     names: Vec<PathBuf>,
-    known: Known,
+    known: KnownHistory,
     ahead: VecDeque<Id>,
     seen: HashSet<Id>,
     /// How many digits an object's name has.
@@ -47,7 +47,7 @@ pub struct History {
 }
 
 #[derive(Default)]
-struct Known {
+struct KnownHistory {
     /// What the commits have at each name.
     at: HashMap<PathBuf, HashSet<Option<Entry>>>,
     /// The files in a directory, by its tree.
@@ -63,7 +63,7 @@ impl History {
             program: program.to_owned(),
             repository: repository.to_owned(),
             names,
-            known: Known::default(),
+            known: KnownHistory::default(),
             seen: tips.iter().cloned().collect(),
             length: tips.first().map_or(0, String::len),
             ahead: tips.iter().cloned().collect(),
@@ -101,7 +101,7 @@ impl History {
     }
 
     /// Reads as much of the history as it takes to find that something is so.
-    fn ask(&mut self, is_so: impl Fn(&Known, &[PathBuf]) -> bool) -> bool {
+    fn ask(&mut self, is_so: impl Fn(&KnownHistory, &[PathBuf]) -> bool) -> bool {
         if is_so(&self.known, &self.names) {
             return true;
         }
@@ -151,7 +151,7 @@ impl History {
     }
 }
 
-impl Known {
+impl KnownHistory {
     /// Reads trees, each of the directory at its path, and what they have at the names.
     fn take(
         &mut self,
