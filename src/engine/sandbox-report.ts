@@ -213,7 +213,7 @@ export interface Denial {
  */
 export type SandboxPort =
   | {
-      /** The port inside. */
+      /** The number of the port inside. */
       readonly inside: number;
       /**
        * The way to it from outside: `http://127.0.0.1:3000`, whatever is spoken there. The port is that inside, or
@@ -224,8 +224,9 @@ export type SandboxPort =
       readonly by: string;
     }
   | {
-      /** The port inside. */
+      /** The number of the port inside. */
       readonly inside: number;
+      /** Absent: it is not published. */
       readonly url?: undefined;
       /** The process that listens. */
       readonly by: string;

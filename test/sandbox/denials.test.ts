@@ -42,8 +42,8 @@ const cases = ({ home, work, outside }: Scene): Readonly<Record<string, Case>> =
     ['write', `${outside}/new`, 'allowWrite'],
   ],
   'what is kept in the workspace': [
-    'echo x > .git/hooks/pre-commit',
-    ['write', `${work}/.git/hooks/pre-commit`, 'denyWrite'],
+    'echo x > .git/config',
+    ['write', `${work}/.git/config`, 'denyWrite'],
   ],
   'what can not be moved away': ['mv .git .g2', ['write', `${work}/.git`, 'denyWrite']],
   'what is hidden, as a file': ['cat ~/.netrc', ['read', `${home}/.netrc`, 'denyRead']],

@@ -12,7 +12,7 @@ export interface SandboxSshAgent {
    * which the agent has verified (OpenSSH 8.9 or newer). `any`: for any server. Default: 'known'.
    */
   readonly hosts?: 'known' | 'any' | undefined;
-  /** The most signatures of one command, from 1 to 1000. Default: 1. */
+  /** The highest number of signatures for one command, from 1 to 1000. Default: 1. */
   readonly maxSignatures?: number | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface SandboxGpgAgent {
   readonly socket?: string | undefined;
   /** Keygrips of the keys that may sign, as `gpg -K --with-keygrip` shows them. Default: all keys. */
   readonly keygrips?: readonly string[] | undefined;
-  /** The most signatures of one command, from 1 to 1000. Default: 1. */
+  /** The highest number of signatures for one command, from 1 to 1000. Default: 1. */
   readonly maxSignatures?: number | undefined;
 }
 

@@ -5,17 +5,17 @@ import { ownerOfDangerous } from './dangerous.js';
 
 /** A port of the host that commands reach by a port of their own loopback. */
 export interface ReachedPort {
-  /** The port inside, by which commands connect. */
+  /** The number of the port inside, by which commands connect. */
   readonly inside: number;
-  /** The port of the host's 127.0.0.1, or ::1, that it leads to. */
+  /** The number of the port of the host's 127.0.0.1, or ::1, that it leads to. */
   readonly host: number;
 }
 
 /** A port inside that is reached from the host while a command listens on it. */
 export interface PublishedPort {
-  /** The port on which commands listen. */
+  /** The number of the port on which commands listen. */
   readonly inside: number;
-  /** The port of the host's 127.0.0.1 and ::1; the next free one if it is taken; 0: any. */
+  /** The number of the port of the host's 127.0.0.1 and ::1; the next free one if it is taken; 0: any. */
   readonly host: number;
 }
 
