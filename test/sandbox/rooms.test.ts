@@ -69,8 +69,10 @@ test.each(['session', 'workspace', 'modes', 'plain'])(
   'S11: %s says in one line that a sandbox was made anew',
   async (contract) => {
     const { home, work } = makeScene(scenes.path, me);
-    const options = { contract, cwd: work, sandbox: 'workspace-write' };
-    const command = `[ -e .claude ] || echo kept >/tmp/kept; mkdir -p .claude; sleep 0.4`;
+    // A name that commands can make once, and not change then.
+    const sandbox = { filesystem: { denyWrite: ['made'] } };
+    const options = { contract, cwd: work, sandbox };
+    const command = `[ -e made ] || echo kept >/tmp/kept; mkdir -p made; sleep 0.4`;
     const inputs = [command, command, 'true'].map((text) => {
       return contract === 'modes' ? { command: text, mode: 'default' } : { command: text };
     });

@@ -213,9 +213,9 @@ request({ port: 3128, method: 'CONNECT', path: url.host }).on('connect', (_, soc
   });
 
   test('npm uses a secret for a registry', async () => {
-    // Without a package here npm would read the settings of one above.
+    // Without a package here npm would read the settings of one above. A new .npmrc here would be held back.
     const { text } = await ask(
-      `echo '{}' >package.json; echo '//localhost:${portOf(server)}/:_authToken=\${TOKEN}' >.npmrc; npm whoami --registry ${url('/')} 2>&1`,
+      `echo '{}' >package.json; echo '//localhost:${portOf(server)}/:_authToken=\${TOKEN}' >/tmp/npmrc; npm_config_userconfig=/tmp/npmrc npm whoami --registry ${url('/')} 2>&1`,
     );
     expect(asked[0]?.authorization).toBe(`Bearer ${VALUE}`);
     expect(text).toMatch(/^Bearer ghp_/);
