@@ -14,6 +14,8 @@ const COMMANDS: readonly (readonly [command: Command, file: string, pages: reado
   [schemaCommand(), 'src/cli/schema-command.ts', ['docs/cli.md']],
 ];
 
+const SANDBOX_FLAGS = 'src/cli/sandbox-flags.ts';
+
 /** The fields of the interfaces of flags in these files. */
 function fieldsIn(files: readonly string[]): string[] {
   const bodies = files.flatMap((file) => [
@@ -37,7 +39,8 @@ describe.each(COMMANDS.map(([command, ...rest]) => [command.name(), command, ...
 
     test('are the fields of its interface', () => {
       const broker = names.includes('creds') ? ['src/cli/broker-options.ts'] : [];
-      expect(fieldsIn([file, ...broker]).sort()).toEqual([...names].sort());
+      const sandbox = names.includes('sandbox') ? [SANDBOX_FLAGS] : [];
+      expect(fieldsIn([file, ...broker, ...sandbox]).sort()).toEqual([...names].sort());
     });
 
     test.each(command.options.map(({ long }) => long))('%s is on a page', (flag) => {
@@ -51,7 +54,10 @@ test('every flag of forkline run is for a detached command too, or in conflict w
   const { options } = runCommand();
   const detach = options.find((option) => option.attributeName() === 'detach');
   const conflicts: unknown = Reflect.get(detach ?? {}, 'conflictsWith');
-  const taken = [...takenIn('src/cli/run/run-detached.ts'), ...(conflicts as readonly string[])];
+  const file = 'src/cli/run/run-detached.ts';
+  // They are taken together.
+  const sandbox = read(file).includes('sandboxOf(flags)') ? fieldsIn([SANDBOX_FLAGS]) : [];
+  const taken = [...takenIn(file), ...sandbox, ...(conflicts as readonly string[])];
   const names = options.map((option) => option.attributeName());
   // A detached command has no input, unless it is to keep one.
   expect(names.filter((name) => !taken.includes(name))).toEqual(['input', 'detach']);
