@@ -34,7 +34,7 @@ type IsOut = (scene: Scene, told: Outsider, said: string, before: string) => boo
 /** All that is to stay as it is. */
 function look({ outside, work }: Scene): string {
   const script = `cd "$0" && find . -printf '%p %m %T@ %s\\n' | grep -v 'heard\\|^\\. ' | sort; cat file
-    cd "$1" && cat .git/config .vscode/*; ls .git/hooks`;
+    cd "$1" && cat .git/config .vscode/*; ls .git/hooks | grep -v '[.]sample$'`;
   return execFileSync('sh', ['-c', `${script} 2>&1 || true`, outside, work], { encoding: 'utf8' });
 }
 

@@ -85,8 +85,10 @@ describeForAll('%s', (person) => {
   function runner() {
     // Where changes are held back: without a place for them, all would be read-only.
     const state = `${scenes.path}/state-of-${person.replaceAll(' ', '-')}`;
-    mkdirSync(state, { recursive: true });
-    give(person, state);
+    if (!existsSync(state)) {
+      mkdirSync(state);
+      give(person, state);
+    }
     const env = { HOME: scenes.path, XDG_STATE_HOME: state };
     const host = startHost('commands', { under: as(person), env });
     const end = async () => {
