@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { cli, endOf, program } from '../support/cli.js';
 import { namespaces } from '../support/hosts.js';
@@ -97,6 +97,8 @@ test('T6: doctor says where the records of detached tasks are, and why not in th
     found: '/no/such/home: no such directory',
     cost: expect.stringContaining('the same TMPDIR'),
   });
+  // The sandbox that doctor tries has made no home.
+  expect(existsSync('/no/such/home')).toBe(false);
 });
 
 test('doctor exits with 1 where no command can run, and says why', async () => {

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { statePath } from '../../support/directories/state-directory.js';
+import { makeStateRoom } from '../../support/directories/state-directory.js';
 import { identityOf } from '../pins/identity.js';
 
 /**
@@ -12,20 +10,7 @@ import { identityOf } from '../pins/identity.js';
  * @returns Undefined when the user has no place for it.
  */
 export function layersOf(workspace: string): string | undefined {
-  const state = statePath();
-  if (state === undefined) return undefined;
-  const caches = join(state, 'caches');
-  const path = join(caches, hashOf(`${workspace}\0${identityOf(workspace)}`));
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    const isOwn = [state, caches, path].every((each) => {
-      const found = lstatSync(each);
-      return found.isDirectory() && found.uid === process.geteuid?.();
-    });
-    return isOwn ? path : undefined;
-  } catch {
-    return undefined;
-  }
+  return makeStateRoom('caches', hashOf(`${workspace}\0${identityOf(workspace)}`));
 }
 
 /** Returns a short name for a text. */

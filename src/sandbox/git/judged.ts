@@ -1,6 +1,6 @@
-import { accessSync, constants, lstatSync, mkdirSync, realpathSync } from 'node:fs';
+import { accessSync, constants, realpathSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { statePath } from '../../support/directories/state-directory.js';
+import { makeStateRoom } from '../../support/directories/state-directory.js';
 import { isAmong } from '../paths.js';
 
 /**
@@ -11,7 +11,7 @@ import { isAmong } from '../paths.js';
  */
 export function judgedSettings(writable: readonly string[]): string {
   const program = gitProgram(writable);
-  const held = program === undefined ? undefined : heldDirectory();
+  const held = program === undefined ? undefined : makeStateRoom('held');
   return held === undefined ? '' : `held\0${held}\0git-program\0${program}\0`;
 }
 
@@ -30,21 +30,6 @@ function programAt(path: string): string | undefined {
     const real = realpathSync(path);
     accessSync(real, constants.X_OK);
     return real;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Makes the directory of changes that are held back, which commands in a sandbox do not see. */
-function heldDirectory(): string | undefined {
-  const state = statePath();
-  if (state === undefined) return undefined;
-  const path = join(state, 'held');
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    const found = lstatSync(path);
-    const isPrivate = found.isDirectory() && (found.mode & 0o077) === 0;
-    return isPrivate && found.uid === process.getuid?.() ? realpathSync(path) : undefined;
   } catch {
     return undefined;
   }

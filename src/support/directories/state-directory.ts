@@ -1,4 +1,4 @@
-import { constants, mkdirSync } from 'node:fs';
+import { constants, existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { dirname, isAbsolute, join, normalize } from 'node:path';
 import { hasCode, messageOf } from '../errors.js';
@@ -78,6 +78,32 @@ export function claimStateDirectory(path: string): void {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch {
     // The next step is to hide it, if it is there.
+  }
+}
+
+/**
+ * Makes a private directory in that one, unless it exists; a home is not made.
+ *
+ * @param names The path from there, a name for each directory.
+ * @returns Its real path. Undefined: there is no home, or no directory of this user's own can be had.
+ */
+export function makeStateRoom(...names: readonly string[]): string | undefined {
+  const state = statePath();
+  if (state === undefined) return undefined;
+  const home = homeDirectory();
+  if (stateHome() === undefined && (home === undefined || !existsSync(home))) return undefined;
+  const path = join(state, ...names);
+  const all = names.map((_, index) => join(state, ...names.slice(0, index + 1)));
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    const isOwn = [state, ...all].every((each) => {
+      const found = lstatSync(each);
+      return found.isDirectory() && found.uid === process.geteuid?.();
+    });
+    const isPrivate = (lstatSync(path).mode & 0o077) === 0;
+    return isOwn && isPrivate ? realpathSync(path) : undefined;
+  } catch {
+    return undefined;
   }
 }
 
