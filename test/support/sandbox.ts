@@ -35,10 +35,18 @@ export function as(person: Person): string[] {
 
 /** A folder for the scenes of a file, where nothing is private that others would not see anyhow. */
 export function useScenes(): { readonly path: string } {
+  return useScenesIn(() => process.env.FORKLINE_SCENES ?? (isRoot ? '/srv' : homedir()));
+}
+
+/** The same by a short path, for sockets, whose paths have 107 bytes at most. */
+export function useShortScenes(): { readonly path: string } {
+  return useScenesIn(() => (isRoot ? '/srv' : homedir()));
+}
+
+function useScenesIn(placeOf: () => string): { readonly path: string } {
   let path = '';
   beforeAll(() => {
-    const place = process.env.FORKLINE_SCENES ?? (isRoot ? '/srv' : homedir());
-    path = mkdtempSync(join(place, 'scenes-'));
+    path = mkdtempSync(join(placeOf(), 'scenes-'));
   });
   afterAll(() => rmSync(path, { recursive: true, force: true }));
   return {

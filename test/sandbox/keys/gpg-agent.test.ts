@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { leavesNothingBehind } from '../../support/leftovers.js';
 import { where } from '../../support/needs.js';
-import { describeForAll, give, useScenes } from '../../support/sandbox.js';
+import { describeForAll, give, useShortScenes } from '../../support/sandbox.js';
 import { GPG, run, SSH_AGENT, sayEach, withGpgAgent } from './user-agents.js';
 
 leavesNothingBehind();
-const scenes = useScenes();
+const scenes = useShortScenes();
 const COMMIT = 'git -c user.name=me -c user.email=me@example.com commit -q --allow-empty -S -m';
 
 describeForAll('%s', (person) => {

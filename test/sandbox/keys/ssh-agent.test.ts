@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { leavesNothingBehind, useFolders } from '../../support/leftovers.js';
 import { installed, where } from '../../support/needs.js';
-import { describeForAll, give, runDetachedAs, useScenes } from '../../support/sandbox.js';
+import { describeForAll, give, runDetachedAs, useShortScenes } from '../../support/sandbox.js';
 import { SSH_LOGIN, startSshd } from '../../support/sshd.js';
 import { type AgentScene, run, SSH_AGENT, sayEach, withSshAgent } from './user-agents.js';
 
 leavesNothingBehind();
-const scenes = useScenes();
+const scenes = useShortScenes();
 const newFolder = useFolders();
 const CLIENT = fileURLToPath(new URL('agent.py', import.meta.url));
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use rustix::mount::{
@@ -111,6 +112,9 @@ fn overlay(lowers: &[&OwnedFd], layer: &Path, path: &Path) -> io::Result<Tree> {
         // Otherwise a layer could not be seen below those of other sandboxes.
         fsconfig_set_string(&system, c"index", c"off")?;
         fsconfig_create(&system)?;
+        // Its owner could not look into the directory that the kernel makes there, and so not remove it.
+        let made = format!("{}/work", of(&work));
+        let _ = fs::set_permissions(made, fs::Permissions::from_mode(0o700));
         let mounted = fsmount(&system, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
         Ok(Tree::new(mounted))
     };
