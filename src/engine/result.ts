@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { signalName } from '../support/signals.js';
 import { toAgentNews } from './agents/agent-news.js';
 import { engineName } from './choice.js';
@@ -89,7 +90,18 @@ export function toReport(lines: string): EngineReport {
     ...(ports.length > 0 && { ports }),
     ...(signatures.length > 0 && { signatures }),
     ...(renewed !== undefined && { renewed: true }),
+    ...(enforced.write === 'namespace' && areProcessesHidden() && { unseen: [HIDDEN] }),
   };
+}
+
+const HIDDEN =
+  "/proc hides other users' processes (hidepid), by which the kernel's denials and what is held back are told";
+let isHiding: boolean | undefined;
+
+/** Returns whether `/proc` shows only the processes of this user: then those in a sandbox are hidden, too. */
+function areProcessesHidden(): boolean {
+  isHiding ??= existsSync('/proc/self/stat') && !existsSync('/proc/1/stat');
+  return isHiding;
 }
 
 function toDenial(name: string, value: string): Denial | undefined {
