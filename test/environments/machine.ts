@@ -68,8 +68,9 @@ export class Machine {
     });
   }
 
+  /** Waits a moment for sandboxes, which tidy their layers of caches after their host has ended. */
   remove(): void {
-    rmSync(this.home, { recursive: true, force: true });
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   }
 
   #link(program: string): void {

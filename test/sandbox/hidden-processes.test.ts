@@ -16,7 +16,7 @@ test(
     const scene = makeScene(scenes.path, person);
     const host = startHost('commands', {
       under: ['unshare', '-m', 'sh', '-c', HIDING, 'sh', ...as(person)],
-      env: { HOME: scene.home },
+      env: { HOME: scene.home, XDG_STATE_HOME: '' },
     });
     const options = { cwd: scene.work, sandbox: 'workspace-write' };
     const { result } = await host.run('git config core.fsmonitor ./x', options);
