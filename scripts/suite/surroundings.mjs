@@ -7,6 +7,7 @@ import {
   accessSync,
   chmodSync,
   constants,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -84,9 +85,13 @@ function filesIn(tmp) {
     if (!/^forkline-\d+$/.test(name)) return [name];
     const inside = readdirSync(join(tmp, name)).filter((inner) => {
       const [, pid] = /-(\d+)-/.exec(inner) ?? [];
-      return pid === undefined || lives(Number(pid));
+      return inner !== 'ports' && (pid === undefined || lives(Number(pid)));
     });
-    return inside.map((inner) => join(name, inner));
+    // Which ports are published: the directory stays as well, and its files are named by a process.
+    const ports = join(tmp, name, 'ports');
+    const published = existsSync(ports) ? readdirSync(ports) : [];
+    const living = published.filter((file) => lives(Number.parseInt(file, 10)));
+    return [...inside, ...living.map((file) => join('ports', file))].map((one) => join(name, one));
   });
 }
 

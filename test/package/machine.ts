@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
+import { removeFolder } from '../support/leftovers.js';
 import { eventually } from '../support/processes.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -83,7 +84,7 @@ export function bareMachine(): Machine {
       return execute(join(bin, program), args, { cwd, env: { ...base, ...env } });
     },
     remove() {
-      rmSync(home, { recursive: true });
+      removeFolder(home);
     },
   };
 }

@@ -57,13 +57,18 @@ export async function descriptorsAtRest(): Promise<number> {
   return openDescriptors().length;
 }
 
+/** Removes a folder, in which sandboxes may still tidy their layers of caches: their host has just ended. */
+export function removeFolder(path: string): void {
+  rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+}
+
 /** A folder for the tests of a file; removed after them. */
 export function useFolder(): { readonly path: string; file(name: string): string } {
   let path = '';
   beforeAll(() => {
     path = realpathSync(mkdtempSync(join(tmpdir(), 'forkline-cases-')));
   });
-  afterAll(() => rmSync(path, { recursive: true, force: true }));
+  afterAll(() => removeFolder(path));
   return {
     get path() {
       return path;
@@ -81,7 +86,7 @@ export function useFolders(): () => string {
 /** A folder for what is set up before the tests of a file run; removed after them. */
 export function makeFolder(): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'forkline-cases-')));
-  afterAll(() => rmSync(path, { recursive: true, force: true }));
+  afterAll(() => removeFolder(path));
   return path;
 }
 

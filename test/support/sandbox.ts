@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
 import { type BackgroundProcess, type MergedResult, type Receipt, run } from '../../src/index.js';
 import { settlesWithin } from '../../src/support/timing.js';
 import { startHost } from './hosts.js';
+import { removeFolder } from './leftovers.js';
 
 const isRoot = process.getuid?.() === 0;
 const USER = 65_534;
@@ -48,7 +49,7 @@ function useScenesIn(placeOf: () => string): { readonly path: string } {
   beforeAll(() => {
     path = mkdtempSync(join(placeOf(), 'scenes-'));
   });
-  afterAll(() => rmSync(path, { recursive: true, force: true }));
+  afterAll(() => removeFolder(path));
   return {
     get path() {
       return path;
