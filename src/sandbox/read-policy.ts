@@ -1,5 +1,5 @@
 import { needsNativeEngine } from '../engine/choice.js';
-import { isMissing, type OptionNames, readOptions } from '../support/checks.js';
+import { checkObject, isMissing, type OptionNames, readOptions } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import { checkAgents } from './keys/agent-policy.js';
 import type { SandboxFilesystem, SandboxPolicy } from './policy.js';
@@ -73,7 +73,10 @@ export function readSandbox(given: unknown): SandboxPolicy | undefined {
       `sandbox: expected 'read-only', 'workspace-write', 'danger-full-access' or a policy, got ${got}`,
     );
   }
-  const policy = readOptions<SandboxPolicy>('sandbox', given, POLICY_NAMES, { within: 'sandbox.' });
+  checkObject('sandbox', given);
+  const policy = readOptions<SandboxPolicy>('sandbox', withoutNulls(given), POLICY_NAMES, {
+    within: 'sandbox.',
+  });
   checkWord('mode', policy.mode, ['read-only', 'workspace-write', 'danger-full-access']);
   checkNetwork(policy.network);
   checkWord('processes', policy.processes, ['own', 'host']);
@@ -102,6 +105,42 @@ export function readSandbox(given: unknown): SandboxPolicy | undefined {
   for (const name of PATH_LISTS) checkPaths(`filesystem.${name}`, files[name]);
   checkWord('filesystem.tmp', files.tmp, ['private', 'shared']);
   return withFields(policy);
+}
+
+/** How deep the fields of a policy lie: `secrets`, a name, `domains`. */
+const DEEPEST = 3;
+
+/** Policies with fields that are `null`, and the same without. Policies are compared by identity. */
+const cleared = new WeakMap<object, object>();
+
+/** Returns a policy without fields that are `null` at any depth, which count as left out. */
+function withoutNulls(policy: object): object {
+  if (!hasNull(policy, DEEPEST)) return policy;
+  const made = cleared.get(policy) ?? copyOf(policy, DEEPEST);
+  cleared.set(policy, made);
+  return made;
+}
+
+function hasNull(given: object, depth: number): boolean {
+  for (const name in given) {
+    const value: unknown = Reflect.get(given, name);
+    if (value === null || (hasFields(value, depth) && hasNull(value, depth - 1))) return true;
+  }
+  return false;
+}
+
+/** Copies fields, inherited ones included, as {@link readOptions} reads them. */
+function copyOf(given: object, depth: number): object {
+  const copy: Record<string, unknown> = {};
+  for (const name in given) {
+    const value: unknown = Reflect.get(given, name);
+    if (value !== null) copy[name] = hasFields(value, depth) ? copyOf(value, depth - 1) : value;
+  }
+  return copy;
+}
+
+function hasFields(value: unknown, depth: number): value is object {
+  return depth > 1 && typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** What a policy of the mode `danger-full-access` says of files, unless its own fields do. */

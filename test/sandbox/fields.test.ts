@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { SandboxFilesystem, SandboxPolicy } from '../../src/index.js';
+import { readSandbox } from '../../src/sandbox/read-policy.js';
 import { resolveSandbox } from '../../src/sandbox/resolve.js';
 import { leavesNothingBehind, useFolders } from '../support/leftovers.js';
 
@@ -54,3 +55,45 @@ test.each([...Object.entries(FIELDS), ...Object.entries(FILESYSTEM)])(
     expect(having).not.toBe(without);
   },
 );
+
+/** Policies with `null` for each field that may be left out, at any depth, and the same without. */
+const NULLS: readonly (readonly [nulls: object, without: object])[] = [
+  [{ mode: null, network: null, ports: null, secrets: null, settings: null, caches: null }, {}],
+  [{ sshAgent: null, gpgAgent: null, filesystem: null, require: null }, {}],
+  [
+    {
+      filesystem: { allowWrite: null, denyWrite: null, denyRead: null, allowRead: null, tmp: null },
+    },
+    { filesystem: {} },
+  ],
+  [
+    { sshAgent: { socket: '/agent', keys: null, hosts: null, maxSignatures: null } },
+    { sshAgent: { socket: '/agent' } },
+  ],
+  [
+    { gpgAgent: { socket: '/agent', keygrips: null, maxSignatures: null } },
+    { gpgAgent: { socket: '/agent' } },
+  ],
+  [{ ports: { reach: null, publish: null, dangerous: null } }, { ports: {} }],
+  [{ network: { allowedDomains: [], deniedDomains: null } }, { network: { allowedDomains: [] } }],
+  [
+    { secrets: { TOKEN: { value: 'a'.repeat(40), domains: ['a.test'], body: null } } },
+    { secrets: { TOKEN: { value: 'a'.repeat(40), domains: ['a.test'] } } },
+  ],
+];
+
+test.each(NULLS)('a field of a policy that is null is left out: %j', (nulls, without) => {
+  const cwd = newFolder();
+  const read = readSandbox(nulls);
+  if (read === undefined) throw new Error('no policy');
+  const { secrets: _, ...same } = resolveSandbox(readSandbox(without) ?? {}, cwd);
+  expect(resolveSandbox(read, cwd)).toMatchObject(same);
+  // Policies are compared by identity.
+  expect(readSandbox(nulls)).toBe(read);
+});
+
+test('null is no value where one is needed, and nor is an array', () => {
+  expect(() => readSandbox([null])).toThrow(/^sandbox: expected/);
+  const domains = { allowedDomains: null };
+  expect(() => readSandbox({ network: domains })).toThrow(/^sandbox\.network\.allowedDomains: /);
+});
