@@ -3,7 +3,7 @@ import { removeTemporaryDirectory } from '../artifacts/temporary-directory.js';
 import { runApart } from '../command/promise.js';
 import type { Capture } from '../engine/outcome.js';
 import type { Owner } from '../engine/owner.js';
-import type { SandboxReport } from '../engine/sandbox-report.js';
+import type { Denial, SandboxReport } from '../engine/sandbox-report.js';
 import { withDenials } from '../sandbox/denials/denials.js';
 import { sandboxEnvironment } from '../sandbox/environment.js';
 import {
@@ -18,6 +18,9 @@ import { withPipes } from '../sandbox/pipes.js';
 import type { SandboxPolicy } from '../sandbox/policy.js';
 import type { ResolvedSandbox } from '../sandbox/resolve.js';
 import { makePipesDirectory } from './pipes.js';
+
+/** Denials that the engine tells call by call; others are found anew, in what a call has printed and by its time. */
+const AS_TOLD: readonly Denial['source'][] = ['kernel', 'broker'];
 
 /** The parts of a call from which denials are found. */
 interface SandboxedCall {
@@ -84,7 +87,7 @@ export class ShellSandbox {
     if (known === undefined) return undefined;
     // That of an ended shell is about all of its calls.
     const { incomplete: _, ...ofAll } = known;
-    const denials = ofAll.denials.filter(({ source }) => source === 'kernel');
+    const denials = ofAll.denials.filter(({ source }) => AS_TOLD.includes(source));
     const call = { stdout, stderr, durationMs, sandbox: { ...ofAll, denials } };
     const told = await withDenials(call, this.#resolved, from, startedAt);
     const place = {

@@ -3,9 +3,10 @@ import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { startHost } from '../../support/hosts.js';
 import { leavesNothingBehind, useFolders } from '../../support/leftovers.js';
 import { installed, where } from '../../support/needs.js';
-import { describeForAll, give, runDetachedAs, useShortScenes } from '../../support/sandbox.js';
+import { as, describeForAll, give, runDetachedAs, useShortScenes } from '../../support/sandbox.js';
 import { SSH_LOGIN, startSshd } from '../../support/sshd.js';
 import { type AgentScene, run, SSH_AGENT, sayEach, withSshAgent } from './user-agents.js';
 
@@ -84,6 +85,24 @@ describe.skipIf(!SSH_AGENT.isMet || !installed('git').isMet)('ssh', () => {
       const wait = 'touch go; until [ -e said ]; do sleep 0.02; done; cat said';
       const [, after] = await sayEach(scene, ['python3 agent.py later', wait], { sshAgent: true });
       expect(after).toMatchObject({ text: 'refused refused', signatures: [] });
+    });
+
+    test('a call of a persistent shell tells what was refused', where(SSH_AGENT), async () => {
+      const scene = withClient(await withSshAgent(scenes.path, person));
+      const options = { contract: 'session', persistent: true, cwd: scene.work };
+      const args = [JSON.stringify({ ...options, sandbox: { sshAgent: true } })];
+      const host = startHost('conversation', { under: as(person), env: scene.env, args });
+      const ask = async (command: string) => {
+        host.child.stdin?.write(`${JSON.stringify({ command })}\n`);
+        return (await host.next<{ text: string }>()).text;
+      };
+      const refused =
+        'The sandbox denied: sign ssh: one more signature for this command (sshAgent)';
+      expect(await ask('python3 agent.py again')).toContain(refused);
+      expect(await ask('true')).not.toContain(refused);
+      expect(await ask('python3 agent.py again')).toContain(refused);
+      host.child.stdin?.end();
+      await host.ended;
     });
 
     test(
