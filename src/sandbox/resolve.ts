@@ -13,7 +13,7 @@ import { HIDDEN_IN_HOME, HIDDEN_IN_SYSTEM, KEPT_SETTINGS, PROXY_PORT } from './d
 import { judgedSettings } from './git/judged.js';
 import { OBEYED_BY_GIT } from './git/places.js';
 import { agentsOf, type OfferedAgents } from './keys/agents.js';
-import { shownDockerConfig } from './keys/docker-config.js';
+import { publicDockerDirectories, shownDockerConfig } from './keys/docker-config.js';
 import { publicSshFiles } from './keys/public-files.js';
 import { existing, isAmong, isLoose, missing } from './paths.js';
 import { follow } from './pins/follow.js';
@@ -127,7 +127,9 @@ function resolveNow(
   const privates = filesystem.tmp === 'shared' ? [realOf(userDirectory())] : [];
   const shown = [...placesAmong(PRIVATE, unseen), ...granted.shown, ...trusted];
   // What is public among keys; a list of one's own hides what it names.
-  if (filesystem.denyRead === undefined && home) shown.push(...publicSshFiles(home));
+  if (filesystem.denyRead === undefined && home) {
+    shown.push(...publicSshFiles(home), ...publicDockerDirectories(home));
+  }
   const obeyed = git.directories.flatMap((path) => OBEYED_BY_GIT.map((name) => join(path, name)));
   const ownTmp = filesystem.tmp !== 'shared';
   return planned(policy, granted, {

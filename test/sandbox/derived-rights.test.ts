@@ -61,7 +61,7 @@ const tried: Readonly<Record<string, readonly string[]>> = {
   "forkline's own files, loaded or started as the host goes on": ['below: own files'],
   'the files of `SSL_CERT_FILE` and `NODE_EXTRA_CA_CERTS`, by which the proxy of [secrets](sandbox.md#secrets) trusts':
     ['below: trusted roots'],
-  '`~/.ssh`, `~/.docker/config.json`, `~/.gnupg`, and the sockets of [agents](sandbox.md#keys)': [
+  '`~/.ssh`, `~/.docker`, `~/.gnupg`, and the sockets of [agents](sandbox.md#keys)': [
     'keys/public-files.test.ts',
   ],
   'the references of a repository, by whose history changes to settings are judged': [

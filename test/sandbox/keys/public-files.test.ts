@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startHost } from '../../support/hosts.js';
@@ -109,11 +109,16 @@ describeForAll('%s', (person) => {
       '.docker/config.json': JSON.stringify(config),
       '.docker/key.pem': 'the secret\n',
       '.docker/contexts/tls/a/key.pem': 'the secret\n',
+      '.docker/tls/key.pem': 'the secret\n',
+      '.docker/config.json.bak': JSON.stringify(config),
+      '.docker/config.json3141592': JSON.stringify(config),
+      '.docker/buildx/certs/key.pem': 'the secret\n',
       '.docker/contexts/meta/a/meta.json': 'a context\n',
       '.docker/cli-plugins/docker-compose': 'a plug-in\n',
     });
     const look = `cd ~/.docker; cat cli-plugins/docker-compose contexts/meta/a/meta.json config.json
-      cat key.pem contexts/tls/a/key.pem; echo x >config.json`;
+      cat key.pem contexts/tls/a/key.pem tls/key.pem config.json.bak config.json3* buildx/certs/key.pem
+      grep -r . ~/.docker; echo x >config.json; echo x >cli-plugins/new; echo x >new`;
     const [text] = await said(person, scene, [[nothing, look]]);
     expect(text).toMatch(/^a plug-in\na context\n\{\n {2}"currentContext": "mine"\n\}\n/);
     expect(text).not.toMatch(/secret|c2Vj|auths|creds/i);
@@ -123,6 +128,8 @@ describeForAll('%s', (person) => {
     };
     const [after] = await said(person, scene, [[replace, 'cat ~/.docker/config.json']]);
     expect(after).toBe('{}\n');
+    const written = ['cli-plugins/new', 'new'].map((name) => join(scene.home, '.docker', name));
+    expect(written.filter((path) => existsSync(path))).toEqual([]);
   });
 
   test('a config.json of docker that is no JSON is hidden', async () => {
