@@ -1,8 +1,9 @@
 import { existsSync, linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { publicSshFiles } from '../../../src/sandbox/keys/public-files.js';
 import { startHost } from '../../support/hosts.js';
-import { leavesNothingBehind } from '../../support/leftovers.js';
+import { leavesNothingBehind, useFolders } from '../../support/leftovers.js';
 import {
   as,
   describeForAll,
@@ -15,6 +16,7 @@ import {
 
 leavesNothingBehind();
 const scenes = useScenes();
+const newFolder = useFolders();
 const PRIVATE = '-----BEGIN OPENSSH PRIVATE KEY-----\nthe secret key\n';
 
 /** Writes files, and gives the whole home to its owner. */
@@ -47,6 +49,33 @@ async function said(
 
 const nothing = () => {};
 
+const PUBLIC = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA me';
+const PUTTY = 'PuTTY-User-Key-File-3: ssh-ed25519\nPublic-Lines: 1\nAAAA\nPrivate-Lines: 1\nAAAA\n';
+
+test.each([
+  ['key.pub', `${PUBLIC}\n`, true],
+  ['key.pub', `# mine\r\n\r\n${PUBLIC}\r\n`, true],
+  ['key.pub', 'ssh-ed25519-cert-v01@openssh.com AAAAIHNzaA== me\n', true],
+  ['key.pub', 'sk-ssh-ed25519@openssh.com AAAAGnNr me\n', true],
+  ['key.pub', '---- BEGIN SSH2 PUBLIC KEY ----\nAAAA\n---- END SSH2 PUBLIC KEY ----\n', true],
+  ['key.pub', '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n', true],
+  ['key.pub', PUTTY, false],
+  ['config', PUTTY, false],
+  ['key.pub', `${PUBLIC}\n${PRIVATE}`, false],
+  ['key.pub', '---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nAAAA\n', false],
+  ['key.pub', '-----BEGIN PGP PRIVATE KEY BLOCK-----\n', false],
+  ['known_hosts', 'b3BlbnNzaC1rZXktdjEAAAAABG5vbmU\n', false],
+  ['key.pub', '{"kty":"OKP","d":"the secret"}\n', false],
+  ['key.pub', 'AGE-SECRET-KEY-1QQQ\n', false],
+  ['config', 'Host x\n  IdentityFile ~/.ssh/key\n', true],
+])('%s with %j is shown: %s', (name, text, isShown) => {
+  const home = newFolder();
+  const path = join(home, '.ssh', name);
+  mkdirSync(join(home, '.ssh'));
+  writeFileSync(path, text);
+  expect(publicSshFiles(home)).toEqual(isShown ? [path] : []);
+});
+
 describeForAll('%s', (person) => {
   test('U10: ~/.ssh shows servers and public keys, and nothing else', async () => {
     const scene = makeScene(scenes.path, person);
@@ -65,7 +94,7 @@ describeForAll('%s', (person) => {
     const look = `cd ~/.ssh; ls -A; cat known_hosts config id_ed25519.pub; cat id_ed25519 trick.pub
       cat second.pub link.pub agent/s.x; echo x >>known_hosts; echo x >new`;
     const later = () => {
-      write(person, home, { '.ssh/later.pub': 'later\n', '.ssh/id_later': PRIVATE });
+      write(person, home, { '.ssh/later.pub': 'ssh-rsa AAAAB3 later\n', '.ssh/id_later': PRIVATE });
       // As ssh does when a server has new keys.
       write(person, home, { '.ssh/known_hosts.new': 'known anew\n' });
       renameSync(join(home, '.ssh/known_hosts.new'), join(home, '.ssh/known_hosts'));
@@ -79,7 +108,7 @@ describeForAll('%s', (person) => {
     );
     expect(first).not.toMatch(/secret|who may log in|in the place/);
     expect(second).toMatch(
-      /^config\nid_ed25519\.pub\nknown_hosts\nlater\.pub\nknown anew\nlater\n/,
+      /^config\nid_ed25519\.pub\nknown_hosts\nlater\.pub\nknown anew\nssh-rsa AAAAB3 later\n/,
     );
     expect(second).not.toContain('secret');
   });
