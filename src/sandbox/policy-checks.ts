@@ -60,8 +60,16 @@ export function checkNetwork(network: SandboxPolicy['network'] | null): void {
   checkDomains('network.deniedDomains', domains.deniedDomains ?? []);
 }
 
-export function checkCaches(caches: SandboxPolicy['caches'] | null): void {
-  if (typeof caches !== 'object' || caches === null) {
+/** @throws {InputError} The caches are not valid, or can't be had with the rest of the policy. */
+export function checkCaches({ caches, require }: SandboxPolicy): void {
+  checkCacheField(caches);
+  if (caches === undefined || caches === 'none' || require !== 'landlock') return;
+  const expected = "'none' with require 'landlock', which leaves no layers";
+  throw new InputError(`sandbox.caches: expected ${expected}, got ${showValue(caches)}`);
+}
+
+function checkCacheField(caches: SandboxPolicy['caches']): void {
+  if (typeof caches !== 'object') {
     checkWord('caches', caches, ['private', 'none']);
     return;
   }

@@ -80,8 +80,8 @@ export function readSandbox(given: unknown): SandboxPolicy | undefined {
   checkWord('mode', policy.mode, ['read-only', 'workspace-write', 'danger-full-access']);
   checkNetwork(policy.network);
   checkWord('processes', policy.processes, ['own', 'host']);
-  checkCaches(policy.caches);
   checkWord('require', policy.require, ['all', 'landlock', 'best-effort']);
+  checkCaches(policy);
   checkSettings(policy);
   if (policy.secrets !== undefined) {
     checkSecrets(policy.secrets, checkDomains);

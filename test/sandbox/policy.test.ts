@@ -30,6 +30,8 @@ test.each([
   [{ settings: 'judge', require: 'landlock' }, 'sandbox.settings'],
   [{ settings: 'judge', mode: 'danger-full-access' }, 'sandbox.settings'],
   [{ settings: 'judge', filesystem: { denyWrite: ['x'] } }, 'sandbox.settings'],
+  [{ caches: 'private', require: 'landlock' }, 'sandbox.caches'],
+  [{ caches: { maxBytes: 1 }, require: 'landlock' }, 'sandbox.caches'],
   [{ filesystem: 'none' }, 'sandbox.filesystem'],
   [{ filesystem: { allowWrite: '/x' } }, 'sandbox.filesystem.allowWrite'],
   [{ filesystem: { denyRead: [''] } }, 'sandbox.filesystem.denyRead'],
