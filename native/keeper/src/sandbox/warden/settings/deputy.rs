@@ -64,6 +64,7 @@ impl Shared {
             Action::Symlink { target } => {
                 let target = CString::new(&**target).map_err(|_| libc::EINVAL)?;
                 let place = at(&request.what)?;
+                self.refuse_above(&place)?;
                 let (at, name) = place.raw();
                 // SAFETY: texts that end with NUL, and a number.
                 let make = || unsafe { libc::symlinkat(target.as_ptr(), at, name.as_ptr()) };
@@ -74,6 +75,7 @@ impl Shared {
                     self.place_for(caller, &request.what, libc::EBUSY)?,
                     self.place_for(caller, to, libc::EBUSY)?,
                 );
+                self.refuse_above(&from)?;
                 self.refuse_above(&to)?;
                 let ((old, from), (new, to)) = (from.raw(), to.raw());
                 if flags & libc::RENAME_WHITEOUT != 0 {
@@ -88,6 +90,7 @@ impl Shared {
             Action::Link { to, flags } => self.link_for(caller, &request.what, to, *flags),
             Action::MakeNode { mode, device } => {
                 let place = at(&request.what)?;
+                self.refuse_above(&place)?;
                 let mode = mode & !(caller.mask()? & 0o777);
                 let (at, name) = place.raw();
                 // SAFETY: a name that ends with NUL, and numbers.
@@ -101,6 +104,7 @@ impl Shared {
 
     fn link_for(&self, caller: &Caller, from: &Named, to: &Named, flags: i32) -> Result<(), i32> {
         let to = self.place_for(caller, to, libc::EEXIST)?;
+        self.refuse_above(&to)?;
         let (new, name) = to.raw();
         if flags & libc::AT_SYMLINK_FOLLOW != 0 {
             let file = caller.act(|| caller.place_at(from.base, &from.path)?.open())?;
@@ -144,11 +148,12 @@ impl Shared {
         Ok(MadeName { directory, name, is_directory })
     }
 
-    /// Refuses to put something in the place of a directory that settings are in.
+    /// Refuses to move a directory that settings are in, or that they would be in, and to put anything in its
+    /// place: the settings would be those of another directory.
     fn refuse_above(&self, place: &MadeName) -> Result<(), i32> {
         let path = path_of(&place.directory)?.join(OsStr::from_bytes(place.name.as_bytes()));
         let is_above = self.settings().any(|setting| setting.starts_with(&path));
-        if is_above { Err(libc::EACCES) } else { Ok(()) }
+        if is_above { Err(libc::EBUSY) } else { Ok(()) }
     }
 
     pub fn settings(&self) -> impl Iterator<Item = &Path> {
