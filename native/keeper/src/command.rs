@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use forkline_launch::{Image, Launch, Launched, Place, Stack, Step, launch_and_tell};
 use forkline_protocol::{Answer, Descriptors, Exit, Order, Request, Start, members_in_parts, take};
 
+use crate::cradle::roster;
 use crate::ending::{Effort, Ending};
 use crate::host::{Ties, send_answer};
 use crate::late::oom_score;
 use crate::late::session_nice::NiceRetry;
 use crate::member_query::{MemberQuery, launch_lines, members_now};
 use crate::members::{Members, kill};
-use crate::sandbox::agents::forget_command;
 use crate::wait::{self, ChildChange, EndedChild, Family, Remaining};
 use crate::{outside, proc, signals};
 
@@ -172,7 +172,7 @@ impl RunningCommand<'_> {
         }
         let told = exit.is_some();
         if let Some(mut exit) = exit {
-            forget_command();
+            roster::forget_command();
             exit.empty = empty && self.ending.is_none();
             self.answer(&Answer::Exit(exit));
         }

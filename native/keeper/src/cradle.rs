@@ -1,6 +1,7 @@
 //! A cradle: the parent, and the child subreaper, of one running command after another.
 
 mod condition;
+pub mod roster;
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -9,7 +10,6 @@ use forkline_protocol::{Answer, Descriptors, Order, Received, Request, receive_n
 
 use crate::command::{self, Reuse};
 use crate::host::{Ties, Waker, send_answer};
-use crate::sandbox::agents;
 use crate::signals;
 pub use condition::Condition;
 use condition::Score;
@@ -83,7 +83,7 @@ impl CradleProcess<'_> {
             send_answer(ties, &Answer::Unwanted);
             return Reuse::Possible;
         }
-        agents::number_command();
+        roster::number_command();
         self.limit_processes(&request.attributes.limits);
         drop_unchanged(&mut request.attributes, &self.initial.own);
         let ties = Ties { channel: self.channel.as_fd(), host_gone: self.host_gone, waker };

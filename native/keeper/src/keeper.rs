@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use forkline_launch::Stack;
 use forkline_protocol::{Call, News, Status, VERSION, receive_now, send};
 
+use crate::cradle::roster::{self, CradleSeat};
 use crate::cradle::{Condition, CradleProcess};
 use crate::host::{self, HostGone};
 use crate::members::kill;
@@ -193,7 +194,8 @@ impl HostKeeper {
     /// Reaps the children that have ended. Returns whether any is left.
     fn reap(&mut self) -> Remaining {
         loop {
-            match wait::reap_or_stopped() {
+            let sandbox = &mut self.sandbox;
+            match wait::reap_or_stopped(|pid| sandbox.iter_mut().for_each(|it| it.ended(pid))) {
                 Family::Change(ChildChange::Ended(ended)) => self.ended(&ended),
                 Family::Change(ChildChange::Stopped(pid)) if self.cradles.contains_key(&pid) => {
                     // The cradle looks after its command, so it must not stay stopped.
@@ -214,9 +216,7 @@ impl HostKeeper {
         if self.task_cradles.remove(&ended.pid) {
             self.send_news(News::Left);
         }
-        if let Some(sandbox) = &mut self.sandbox {
-            sandbox.ended(ended.pid);
-        }
+        self.sandbox.iter_mut().for_each(|sandbox| sandbox.ended(ended.pid));
         let Some(number) = self.cradles.remove(&ended.pid) else {
             if let Some(adopted) = &mut self.adopted {
                 adopted.member_ended(now);
@@ -227,7 +227,8 @@ impl HostKeeper {
             return;
         }
         // The cradle was killed, and its command's members are now children of this process.
-        self.adopted.get_or_insert_with(|| Adopted::new(now)).cradles.push(number);
+        let has_keys = self.sandbox.as_ref().is_some_and(|sandbox| sandbox.has_keys);
+        self.adopted.get_or_insert_with(|| Adopted::new(has_keys, now)).cradles.push(number);
     }
 
     /// Tells the host what has become of all that was adopted.
@@ -241,15 +242,18 @@ impl HostKeeper {
     fn make(&mut self, channel: OwnedFd, user: CradleUser) -> Option<i32> {
         let is_kept = user == CradleUser::TaskKeeper;
         let line = if is_kept { SandboxHandle::line() } else { None };
+        let seat = roster::give_seat();
         // SAFETY: there is one thread, so the child has everything that its parent had.
         match unsafe { libc::fork() } {
             -1 => {
+                seat.into_iter().for_each(CradleSeat::leave);
                 host::refuse(&channel, io::Error::last_os_error().raw_os_error().unwrap_or(0));
                 None
             }
             0 => {
                 // The keeper alone keeps these open.
                 (self.lifeline, self.host) = (None, None);
+                seat.into_iter().for_each(CradleSeat::take);
                 let sandbox = self.sandbox.take();
                 if let Some(sandbox) = sandbox.filter(|_| is_kept) {
                     sandbox.introduce(channel.as_fd(), line);
@@ -270,7 +274,7 @@ impl HostKeeper {
             pid => {
                 self.cradles.insert(pid, outside::pid_and_group(pid, 0).0);
                 if let Some(sandbox) = &mut self.sandbox {
-                    sandbox.made(pid, line);
+                    sandbox.made(pid, line, seat);
                 }
                 Some(pid)
             }

@@ -59,9 +59,28 @@ pub fn reap() -> Family {
     take(libc::WEXITED)
 }
 
-/// Reaps a child that has ended, or tells of one that was stopped.
-pub fn reap_or_stopped() -> Family {
-    take(libc::WEXITED | libc::WSTOPPED)
+/// Reaps a child that has ended, or tells of one that was stopped. `before` is called before the child is
+/// reaped, while no other process can have its number; not where `waitid` is denied.
+pub fn reap_or_stopped(before: impl FnOnce(i32)) -> Family {
+    let reaped = || REAPED.with_borrow_mut(VecDeque::pop_front);
+    if let Some(ended) = reaped() {
+        return Family::Change(ChildChange::Ended(ended));
+    }
+    match wait(libc::P_ALL, 0, libc::WEXITED | libc::WNOWAIT) {
+        Family::Change(ChildChange::Ended(ended)) => {
+            before(ended.pid);
+            match reaped() {
+                Some(ended) => Family::Change(ChildChange::Ended(ended)),
+                None => wait(libc::P_PID, ended.pid, libc::WEXITED),
+            }
+        }
+        // Children that have ended meanwhile do not count for the second question.
+        Family::Lives => match wait(libc::P_ALL, 0, libc::WSTOPPED) {
+            Family::Empty => Family::Lives,
+            family => family,
+        },
+        family => family,
+    }
 }
 
 /// Checks whether this kernel allows waiting for children. The error is the errno, and the call that was

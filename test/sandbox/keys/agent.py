@@ -1,5 +1,5 @@
 """An ssh agent's client that asks for all that it should not get: `agent.py WHAT`."""
-import base64, os, socket, struct, subprocess, sys, threading, time
+import base64, os, signal, socket, struct, subprocess, sys, threading, time
 
 PATH = os.environ['SSH_AUTH_SOCK']
 
@@ -227,3 +227,22 @@ elif what == 'later':
         open('said.new', 'w').write(' '.join('SIGNED' if is_signed(each) else 'refused' for each in answers))
         os.rename('said.new', 'said')
     os._exit(0)
+elif what == 'orphans':
+    # They call themselves as commands were once called, each time by another name.
+    open('signed', 'w').close()
+    for number in range(8):
+        if os.fork() == 0:
+            os.setsid()
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            while os.getppid() != 1:
+                time.sleep(0.001)
+            for time_of in range(20):
+                name = 16 * number + time_of
+                open('/proc/self/comm', 'w').write(f'{name:015x}')
+                if is_signed(ask(sign(sshsig(hash=bytes([name]) * 64)))):
+                    open('signed', 'a').write('x')
+            os._exit(0)
+    time.sleep(0.3)
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(20)

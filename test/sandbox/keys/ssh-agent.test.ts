@@ -106,6 +106,17 @@ describe.skipIf(!SSH_AGENT.isMet || !installed('git').isMet)('ssh', () => {
     });
 
     test(
+      'what is left of a command whose cradle it has killed gets none',
+      where(SSH_AGENT),
+      async () => {
+        const scene = withClient(await withSshAgent(scenes.path, person));
+        const kill = 'exec python3 agent.py orphans';
+        const [, after] = await sayEach(scene, [kill, 'wc -c < signed'], { sshAgent: true });
+        expect(after?.text).toBe('0\n');
+      },
+    );
+
+    test(
       'a detached command has one signature, which is in its receipt',
       where(SSH_AGENT),
       async () => {

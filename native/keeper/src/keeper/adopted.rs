@@ -25,13 +25,11 @@ pub enum Adoption {
 }
 
 impl Adopted {
-    /// Begins to end what is adopted.
-    pub fn new(now: Instant) -> Adopted {
-        Adopted {
-            cradles: Vec::new(),
-            members: Members::new(2),
-            ending: Ending::new(GRACE_WITHOUT_HOST, now),
-        }
+    /// Begins to end what is adopted. `has_keys`: whether it had the user's agents: then it has no grace, since
+    /// what it does is told to nobody.
+    pub fn new(has_keys: bool, now: Instant) -> Adopted {
+        let grace = if has_keys { Duration::ZERO } else { GRACE_WITHOUT_HOST };
+        Adopted { cradles: Vec::new(), members: Members::new(2), ending: Ending::new(grace, now) }
     }
 
     /// Takes note that a member has ended.

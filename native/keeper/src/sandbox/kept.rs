@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use forkline_protocol::{Answer, News, pair, send};
 
+use crate::cradle::roster::CradleSeat;
 use crate::outside;
 use crate::sandbox::denied::{self, Denied, ancestor_among};
 
@@ -25,6 +26,10 @@ pub struct SandboxHandle {
     warden: Option<OwnedFd>,
     /// The sockets to the keepers of commands, by cradle, if there is no warden.
     lines: HashMap<i32, OwnedFd>,
+    /// The seats of cradles, by process id.
+    seats: HashMap<i32, CradleSeat>,
+    /// Whether commands may call the user's agents.
+    pub has_keys: bool,
 }
 
 /// The two ends of the socket on which a command's keeper is told about denials.
@@ -34,8 +39,14 @@ pub struct DenialLine {
 }
 
 impl SandboxHandle {
-    pub fn new(enforced: String, denied: Option<Denied>, warden: Option<OwnedFd>) -> SandboxHandle {
-        SandboxHandle { enforced, denied, warden, lines: HashMap::new() }
+    pub fn new(
+        enforced: String,
+        denied: Option<Denied>,
+        warden: Option<OwnedFd>,
+        has_keys: bool,
+    ) -> SandboxHandle {
+        let (lines, seats) = (HashMap::new(), HashMap::new());
+        SandboxHandle { enforced, denied, warden, lines, seats, has_keys }
     }
 
     /// Gives the host the directory of the sandbox's terminals, so that a command finds the name of its
@@ -77,16 +88,18 @@ impl SandboxHandle {
         let _ = patiently(|| send(channel, [&message, b""], &sent));
     }
 
-    /// Called in the keeper: takes note of a new cradle's socket.
-    pub fn made(&mut self, cradle: i32, line: Option<DenialLine>) {
+    /// Called in the keeper: takes note of a new cradle's socket and seat.
+    pub fn made(&mut self, cradle: i32, line: Option<DenialLine>, seat: Option<CradleSeat>) {
+        self.seats.extend(seat.map(|seat| (cradle, seat)));
         if let (None, Some(line)) = (&self.warden, line) {
             self.lines.insert(cradle, line.ours);
         }
     }
 
-    /// Called in the keeper: takes note that a cradle has ended.
+    /// Called in the keeper, before it reaps a cradle that has ended, and once more after it.
     pub fn ended(&mut self, cradle: i32) {
         self.lines.remove(&cradle);
+        self.seats.remove(&cradle).into_iter().for_each(CradleSeat::leave);
     }
 
     /// Called in the keeper: takes the kernel's next question. Tells the keeper of the command, or the

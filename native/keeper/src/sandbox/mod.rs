@@ -36,6 +36,7 @@ use std::process::ExitCode;
 
 use forkline_protocol::{News, pair, send};
 
+use crate::cradle::roster;
 use crate::host;
 use crate::keeper;
 use crate::outside;
@@ -89,6 +90,10 @@ pub fn keep(order: File) -> ExitCode {
     outside::open_proc();
     if plan.require == Require::Landlock {
         return landlocked(&plan, before);
+    }
+    if let Err(error) = roster::open() {
+        let failed = SetupError::of(Protection::UnixSockets, "sharing memory with its keeper");
+        return refuse(&before, &failed(error));
     }
     match namespaces::split(&plan) {
         Ok(Side::Outside(outside)) => beside(&plan, before, &outside),
@@ -148,7 +153,7 @@ fn in_namespaces(plan: &Plan, before: Before, mut inside: Inside) -> ExitCode {
     match built.and_then(|built| hand_out(&inside, built)).and_then(probed) {
         Ok(built) => {
             inside.tell_made();
-            go_on(before, built)
+            go_on(plan, before, built)
         }
         // The process outside makes a sandbox without namespaces instead.
         Err(_) if plan.may_be_landlocked() => ExitCode::FAILURE,
@@ -158,7 +163,7 @@ fn in_namespaces(plan: &Plan, before: Before, mut inside: Inside) -> ExitCode {
 
 fn landlocked(plan: &Plan, before: Before) -> ExitCode {
     match confine_alone(plan, before.rights).and_then(probed) {
-        Ok(built) => go_on(before, built),
+        Ok(built) => go_on(plan, before, built),
         Err(refusal) => refuse(&before, &refusal),
     }
 }
@@ -185,12 +190,13 @@ fn probed(built: Built) -> Result<Built, SetupError> {
 }
 
 /// Tells the host what is enforced, and does the keeper's work.
-fn go_on(before: Before, built: Built) -> ExitCode {
+fn go_on(plan: &Plan, before: Before, built: Built) -> ExitCode {
     let enforced = built.enforced.text();
     // The process outside holds them.
     drop(before.layers);
     send_news(&before.lifeline, &News::Enforced(enforced.clone()));
-    let handle = SandboxHandle::new(enforced, built.listener.map(Denied::new), built.warden);
+    let (denied, has_keys) = (built.listener.map(Denied::new), plan.agents.count() > 0);
+    let handle = SandboxHandle::new(enforced, denied, built.warden, has_keys);
     keeper::keep_for(before.lifeline, before.host, Some(handle))
 }
 

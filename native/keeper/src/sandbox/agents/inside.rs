@@ -8,7 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
-use crate::sandbox::agents::{Agents, GpgAgent, number_commands};
+use crate::sandbox::agents::{Agents, GpgAgent};
 use crate::sandbox::mounts::{make_read_only_alone, mount_new};
 use crate::sandbox::place;
 
@@ -54,7 +54,6 @@ pub fn listen(agents: &Agents, public: PublicFiles) -> io::Result<Vec<OwnedFd>> 
     if agents.count() == 0 {
         return Ok(Vec::new());
     }
-    number_commands();
     let place = Path::new(PLACE);
     fs::create_dir(place)?;
     mount_new(c"tmpfs", place, libc::MS_NODEV, c"mode=755,size=64k")?;

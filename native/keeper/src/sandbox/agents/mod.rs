@@ -6,9 +6,6 @@ pub mod inside;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use crate::proc;
 
 /// The agents of a plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -84,38 +81,6 @@ impl Agents {
         }
         Some(())
     }
-}
-
-/// Whether commands of this process are numbered.
-static ARE_NUMBERED: AtomicBool = AtomicBool::new(false);
-
-/// Has this process's cradles number their commands, so that the broker can tell one from the next.
-pub fn number_commands() {
-    ARE_NUMBERED.store(true, Ordering::Relaxed);
-}
-
-/// Called in a cradle before it runs a command: takes a name that no command had before, by which the broker
-/// knows the command. Only the cradle itself can change its name.
-pub fn number_command() {
-    if ARE_NUMBERED.load(Ordering::Relaxed) {
-        let name = format!("{:015x}\0", proc::monotonic() & 0xfff_ffff_ffff_ffff);
-        if let Ok(name) = std::ffi::CStr::from_bytes_with_nul(name.as_bytes()) {
-            proc::set_own_name(name);
-        }
-    }
-}
-
-/// Called in a cradle before it tells the end of its command. What the command leaves running gets no
-/// signatures: the result, which would have them, is made.
-pub fn forget_command() {
-    if ARE_NUMBERED.load(Ordering::Relaxed) {
-        proc::set_own_name(c"forkline-cradle");
-    }
-}
-
-/// Returns whether a cradle's name is that of a command.
-pub fn is_command_number(name: &str) -> bool {
-    name.len() == 15 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use forkline_protocol::{News, receive_now, send};
 
-use crate::outside;
+use crate::cradle::roster;
 use crate::sandbox::kept;
 use crate::sandbox::warden::gate::Teller;
 use crate::signals;
@@ -21,9 +21,9 @@ pub struct Telling {
 }
 
 impl Telling {
-    /// Returns the cradle of a process's command. None: the process has ended.
+    /// Returns the cradle of a process's command. None: the process or its cradle has ended.
     pub fn cradle(&self, pid: i32) -> Option<i32> {
-        outside::child_above(pid, self.keeper)
+        roster::cradle_above(pid, self.keeper)
     }
 
     /// Tells the host about a denial, or the keeper of a command that the host may leave behind.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use forkline_protocol::{receive, receive_now, send};
 use rustix::net::{AddressFamily, SocketType, getsockname, sockopt};
 
-use crate::outside;
+use crate::cradle::roster;
 use crate::sandbox::notices::{Listener, Notice};
 use crate::sandbox::ports::ask::{Ask, Listening, PortNotice, RelayLine};
 use crate::sandbox::ports::plan::PortPlan;
@@ -78,7 +78,7 @@ impl RelayedPorts {
 
     fn publish(&self, socket: &OwnedFd, pid: i32, keeper: i32) -> Option<PortNotice> {
         let address = SocketAddr::try_from(getsockname(socket).ok()?).ok()?;
-        let cradle = outside::child_above(pid, keeper)?;
+        let cradle = roster::cradle_above(pid, keeper)?;
         let pid = leader(pid);
         let ask = Ask::Listens(Listening { address, cradle, pid, name: name(pid) });
         let word = self.ask(&ask).filter(|word| !word.is_empty())?;

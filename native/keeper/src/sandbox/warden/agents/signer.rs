@@ -28,7 +28,7 @@ impl Which {
 #[derive(Default)]
 pub struct Signatures {
     /// Those of each cradle's present command.
-    counts: Mutex<HashMap<(i32, Which), (String, u32)>>,
+    counts: Mutex<HashMap<(i32, Which), (u64, u32)>>,
     /// The number of signatures that were told.
     told: AtomicU64,
 }
@@ -52,10 +52,10 @@ impl Signer<'_> {
             return false;
         }
         let key = (self.asker.cradle, self.which);
-        let new = || (self.asker.command.clone(), 0);
-        let entry = counts.entry(key).or_insert_with(new);
+        let new = (self.asker.command, 0);
+        let entry = counts.entry(key).or_insert(new);
         if entry.0 != self.asker.command {
-            *entry = new();
+            *entry = new;
         }
         let may = entry.1 < most;
         entry.1 += u32::from(may);
@@ -84,7 +84,8 @@ impl Signer<'_> {
         let [key, comment, target] = [key, comment, target].map(|text| one_word(shortened(text)));
         let which = self.which.word();
         self.tell(format!("signed={which},{number},{at},{kind},{key},{comment},{target}"));
-        true
+        // What is told before the end of the command is in its result.
+        self.asker.still_runs()
     }
 
     /// Tells a request that was refused.
