@@ -227,6 +227,15 @@ elif what == 'later':
         open('said.new', 'w').write(' '.join('SIGNED' if is_signed(each) else 'refused' for each in answers))
         os.rename('said.new', 'said')
     os._exit(0)
+elif what == 'each':
+    rest, signed = KEYS[5:], 0
+    while rest:
+        length, = struct.unpack('>I', rest[:4])
+        key, rest = rest[4:4 + length], rest[4 + length:]
+        length, = struct.unpack('>I', rest[:4])
+        rest = rest[4 + length:]
+        signed += is_signed(ask(sign(sshsig(), key=key)))
+    print(f'signed {signed}')
 elif what == 'orphans':
     # They call themselves as commands were once called, each time by another name.
     open('signed', 'w').close()

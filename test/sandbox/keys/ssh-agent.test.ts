@@ -160,6 +160,20 @@ describe.skipIf(!SSH_AGENT.isMet || !installed('git').isMet)('ssh', () => {
       expect(said?.signatures).toEqual([]);
     });
 
+    test('a certificate signs, and is told, as its key', where(SSH_AGENT), async () => {
+      const scene = withClient(await withSshAgent(scenes.path, person));
+      const certify = `cd ~/.ssh; ssh-keygen -q -t ed25519 -N '' -f ca
+        ssh-keygen -q -s ca -I me -n me id_ed25519.pub; ssh-add -q id_ed25519; ssh-add -l`;
+      const listed = run(person, scene.env, ['sh', '-c', certify]);
+      const [, print = '', again] = /^\d+ (\S+) me.*\n\d+ (\S+) me.*CERT/.exec(listed) ?? [];
+      expect(again).toBe(print);
+      const [said] = await sayEach(scene, ['ssh-add -l; python3 agent.py each'], {
+        sshAgent: { keys: [print], maxSignatures: 2 },
+      });
+      expect(said?.text).toBe(`${listed}signed 2\n`);
+      expect(said?.signatures).toMatchObject([{ key: print }, { key: print }]);
+    });
+
     test(
       'git push goes over ssh to a server that is known, and to no other',
       where(SSH_AGENT, SSH_LOGIN),

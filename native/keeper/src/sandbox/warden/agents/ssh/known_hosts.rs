@@ -4,6 +4,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
+use crate::sandbox::warden::agents::ssh::messages::key_in_certificate;
+
 /// What the user's files say of a server's key.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Known {
@@ -42,8 +44,10 @@ pub fn look_up(text: &str, key: &[u8]) -> Known {
     found
 }
 
-/// Returns the fingerprint of a key, as `ssh-add -l` shows it.
+/// Returns the fingerprint of a key, as `ssh-add -l` shows it: that of a certificate is its key's.
 pub fn fingerprint(key: &[u8]) -> String {
+    let plain = key_in_certificate(key);
+    let key = plain.as_deref().unwrap_or(key);
     let digest = STANDARD.encode(Sha256::digest(key));
     format!("SHA256:{}", digest.trim_end_matches('='))
 }
@@ -51,6 +55,7 @@ pub fn fingerprint(key: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sandbox::warden::agents::ssh::messages::string;
 
     #[test]
     fn a_server_is_known_by_its_key() {
@@ -63,6 +68,38 @@ mod tests {
         assert_eq!(look_up(&format!("@cert-authority * ssh-ed25519 {key}"), b"key"), Known::Not);
         assert_eq!(look_up(&format!("#host ssh-ed25519 {key}"), b"key"), Known::Not);
         assert_eq!(look_up("", b"key"), Known::Not);
+    }
+
+    #[test]
+    fn a_certificate_has_the_fingerprint_of_its_key() {
+        let blob = |fields: &[&str]| -> Vec<u8> {
+            fields.iter().flat_map(|bytes| string(bytes.as_bytes())).collect()
+        };
+        for (kind, vendor, key) in [
+            ("ssh-ed25519", "", &["point"][..]),
+            ("ssh-rsa", "", &["e", "n"]),
+            ("ssh-dss", "", &["p", "q", "g", "y"]),
+            ("ecdsa-sha2-nistp384", "", &["nistp384", "point"]),
+            ("sk-ssh-ed25519", "@openssh.com", &["point", "ssh:"]),
+            ("sk-ecdsa-sha2-nistp256", "@openssh.com", &["nistp256", "point", "ssh:"]),
+        ] {
+            let (plain, certified) =
+                (kind.to_owned() + vendor, format!("{kind}-cert-v01@openssh.com"));
+            let plain = blob(&[&[&*plain][..], key].concat());
+            let certificate = blob(&[&[&*certified, "random"][..], key, &["serial"]].concat());
+            assert_eq!(fingerprint(&certificate), fingerprint(&plain), "{kind}");
+        }
+        // What is no certificate, or of an unknown kind, or cut, is hashed as it is.
+        let whole = |bytes: &[u8]| format!("SHA256:{}", STANDARD.encode(Sha256::digest(bytes)));
+        for other in [
+            &["x-cert-v01@openssh.com", "random", "point"][..],
+            &["-cert-v01@openssh.com", "random", "point"],
+            &["ssh-ed25519-cert-v01@openssh.com", "random"],
+            &["ssh-ed25519-cert-v01@example.com", "random", "point"],
+            &["ssh-ed25519", "point"],
+        ] {
+            assert_eq!(fingerprint(&blob(other)), whole(&blob(other)).trim_end_matches('='));
+        }
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub const SIGNATURE: u8 = 14;
 const REQUEST_IDENTITIES: u8 = 11;
 const SIGN_REQUEST: u8 = 13;
 const EXTENSION: u8 = 27;
+/// The end of a name that OpenSSH has made.
+const OPENSSH: &[u8] = b"@openssh.com";
 const BIND: &[u8] = b"session-bind@openssh.com";
 /// Without one, and with SHA-256 or SHA-512 for RSA.
 const FLAGS: [u32; 3] = [0, 2, 4];
@@ -115,11 +117,44 @@ pub fn identities(message: &[u8]) -> Option<Vec<(&[u8], &[u8])>> {
 pub fn identities_message(all: &[(&[u8], &[u8])]) -> Vec<u8> {
     let mut message = vec![IDENTITIES];
     message.extend((all.len() as u32).to_be_bytes());
-    for field in all.iter().flat_map(|(key, comment)| [key, comment]) {
-        message.extend((field.len() as u32).to_be_bytes());
-        message.extend(*field);
-    }
+    all.iter()
+        .flat_map(|(key, comment)| [key, comment])
+        .for_each(|bytes| message.extend(string(bytes)));
     message
+}
+
+/// Returns bytes with their number before them.
+pub fn string(bytes: &[u8]) -> Vec<u8> {
+    [&(bytes.len() as u32).to_be_bytes(), bytes].concat()
+}
+
+/// Returns the key that a certificate is for, without the certificate. None: it is no certificate, or one for a
+/// key of an unknown kind.
+pub fn key_in_certificate(certificate: &[u8]) -> Option<Vec<u8>> {
+    const CERTIFICATE: &[u8] = b"-cert-v01";
+    let mut fields = Fields(certificate);
+    let kind = fields.string()?;
+    let at = kind.len().checked_sub(CERTIFICATE.len() + OPENSSH.len())?;
+    let (kind, _) =
+        kind.split_at_checked(at).filter(|(_, end)| *end == [CERTIFICATE, OPENSSH].concat())?;
+    // Some kinds are OpenSSH's own also without a certificate; a kind has so many fields.
+    let (vendor, count) = match kind {
+        b"ssh-ed25519" => (&b""[..], 1),
+        b"ssh-rsa" | b"ecdsa-sha2-nistp256" | b"ecdsa-sha2-nistp384" | b"ecdsa-sha2-nistp521" => {
+            (&b""[..], 2)
+        }
+        b"ssh-dss" => (&b""[..], 4),
+        b"sk-ssh-ed25519" => (OPENSSH, 2),
+        b"sk-ecdsa-sha2-nistp256" => (OPENSSH, 3),
+        _ => return None,
+    };
+    // A random number comes first.
+    fields.string()?;
+    let mut key = string(&[kind, vendor].concat());
+    for _ in 0..count {
+        key.extend(string(fields.string()?));
+    }
+    Some(key)
 }
 
 /// Returns whether a message is one signature.
@@ -155,10 +190,6 @@ impl<'a> Fields<'a> {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-
-    pub fn string(bytes: &[u8]) -> Vec<u8> {
-        [&(bytes.len() as u32).to_be_bytes(), bytes].concat()
-    }
 
     pub fn login(method: &[u8], service: &[u8]) -> Vec<u8> {
         let parts = [string(b"session"), vec![50], string(b"git"), string(service), string(method)];
