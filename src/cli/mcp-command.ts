@@ -176,7 +176,8 @@ async function start(
   // client would only see calls fail.
   await (await createTool()).dispose();
   if (flags.fleet === undefined) {
-    const { cwd = String(flags.options.cwd), sandbox } = shellOf(flags);
+    // Both are checked by now, with the tool's other options.
+    const { cwd, sandbox } = { ...flags.options, ...shellOf(flags) } as Partial<ShellOptions>;
     await run('true', { cwd, sandbox });
   }
   if (flags.http === undefined) {
@@ -204,8 +205,8 @@ function shellOf(flags: McpFlags): Partial<ShellOptions> {
 /**
  * Returns the same options for a tool on another machine, where this process's directory means nothing.
  */
-function givenShell({ cwd, env, inheritEnv, ...flags }: McpFlags): Partial<ShellOptions> {
-  const sandbox = sandboxOf(flags);
+function givenShell({ cwd, env, inheritEnv, options, ...flags }: McpFlags): Partial<ShellOptions> {
+  const sandbox = sandboxOf(flags, options.sandbox);
   return {
     ...(cwd !== undefined && { cwd }),
     ...(env && { env }),

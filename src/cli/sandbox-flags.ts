@@ -4,6 +4,7 @@ import {
   type ReachedPort,
   type SandboxMode,
   type SandboxOption,
+  type SandboxPolicy,
   type SandboxPorts,
   type SandboxSecret,
 } from '../index.js';
@@ -66,28 +67,61 @@ function parsePorts(text: string): readonly ReachedPort[] {
 }
 
 /**
- * Returns the sandbox that the flags ask for.
+ * Returns the sandbox that the flags ask for; undefined: they ask for none.
  *
+ * @param given A mode or a policy from elsewhere, which is not checked yet: the flags' mode replaces its mode,
+ * and their secrets and ports are added to its own.
  * @throws {InputError} A secret or a port has no sandbox, or a secret has no value.
  */
-export function sandboxOf({
-  sandbox: mode,
-  secret,
-  reach,
-  publish,
-}: SandboxFlags): SandboxOption | undefined {
-  const given = { '--secret': secret, '--reach': reach, '--publish': publish };
-  const [flag] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
-  if (flag === undefined) return mode;
-  if (mode === undefined || mode === 'danger-full-access') {
+export function sandboxOf(
+  { sandbox: mode, secret, reach, publish }: SandboxFlags,
+  given?: unknown,
+): SandboxOption | undefined {
+  const flags = { '--secret': secret, '--reach': reach, '--publish': publish };
+  const [flag] = Object.entries(flags).find(([, value]) => value !== undefined) ?? [];
+  if (flag === undefined) return mode && isPolicy(given) ? { ...given, mode } : mode;
+  const base = baseOf(mode, given);
+  if (base === undefined) {
     throw new InputError(`${flag}: expected together with --sandbox read-only or workspace-write`);
   }
   const hasPorts = reach !== undefined || publish !== undefined;
   return {
-    mode,
-    ...(secret && { secrets: valuesOf(secret) }),
-    ...(hasPorts && { ports: { reach, publish } }),
+    ...base,
+    ...(secret && { secrets: { ...base.secrets, ...valuesOf(secret) } }),
+    ...(hasPorts && { ports: withPorts(base.ports, reach, publish) }),
   };
+}
+
+/** Returns the policy that secrets and ports are added to; undefined: there is no sandbox. */
+function baseOf(mode: SandboxMode | undefined, given: unknown): SandboxPolicy | undefined {
+  if (isPolicy(given)) return mode === undefined ? given : { ...given, mode };
+  const which = mode ?? given ?? 'danger-full-access';
+  // The library says what is wrong with another mode.
+  return which === 'danger-full-access' ? undefined : { mode: which as SandboxMode };
+}
+
+function isPolicy(given: unknown): given is SandboxPolicy {
+  return typeof given === 'object' && given !== null && !Array.isArray(given);
+}
+
+/** Adds ports to those of a policy; what is wrong with these stays, for the library to say it. */
+function withPorts(
+  given: SandboxPorts | undefined,
+  reach: SandboxPorts['reach'],
+  publish: SandboxPorts['publish'],
+): SandboxPorts {
+  if (given && typeof given !== 'object') return given;
+  return {
+    ...given,
+    ...(reach && { reach: added(given?.reach, reach) }),
+    ...(publish && { publish: publish === 'auto' ? publish : added(given?.publish, publish) }),
+  };
+}
+
+/** Adds to a list; a flag that names ports replaces 'auto'. */
+function added<Port>(given: readonly Port[] | 'auto' | undefined, more: readonly Port[]) {
+  if (Array.isArray(given)) return [...given, ...more];
+  return given && given !== 'auto' ? given : more;
 }
 
 /** @throws {InputError} A variable is not set. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { type CliResult, cli, endOf, startCli, startCliOn } from '../support/cli.js';
@@ -146,6 +146,32 @@ test('F7: --options takes options of the contract, and single options override t
     arguments: { command: 'echo $PWD $A', timeout: 60 },
   });
   expect(answerOf(result)).toMatch(/^\/ b\n.*clamped to 7s/s);
+});
+
+test('flags for the sandbox change a policy of --options, and leave the rest of it', async () => {
+  const server = createServer((socket) => socket.end('reached\n')).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const options = { sandbox: { filesystem: { denyRead: ['/usr/share'] } } };
+  const flags = ['--sandbox', 'read-only', '--reach', `8125:${port}`];
+  const client = await clients.stdio([
+    '--options',
+    JSON.stringify(options),
+    '--cwd',
+    '/',
+    ...flags,
+  ]);
+  const command = 'ls /usr/share 2>/dev/null | wc -l; cat </dev/tcp/127.0.0.1/8125';
+  const result = await client.callTool({ name: 'bash', arguments: { command } });
+  server.close();
+  expect(answerOf(result)).toMatch(/^0\nreached\n/);
+});
+
+test('a sandbox of --options that cannot be had is reported at the start', async () => {
+  const sandbox = { gpgAgent: { socket: 'not-absolute' } };
+  const { code, stderr } = await cli('mcp', '--options', JSON.stringify({ sandbox }));
+  expect(code).toBe(2);
+  expect(stderr).toContain('sandbox.gpgAgent.socket: expected an absolute path');
 });
 
 test.each([

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type SandboxFlags, sandboxOf } from '../../src/cli/sandbox-flags.js';
+import type { SandboxOption } from '../../src/index.js';
 import { cli } from '../support/cli.js';
 import { leavesNothingBehind } from '../support/leftovers.js';
 
@@ -45,4 +47,42 @@ describe('forkline run --secret', () => {
     expect(stderr).toContain(message);
     expect(stderr).not.toContain(VALUE);
   });
+});
+
+const REACH = [{ inside: 5432, host: 5432 }];
+
+test.each<[flags: SandboxFlags, given: unknown, sandbox: SandboxOption | undefined]>([
+  [{}, { sshAgent: true }, undefined],
+  [{ sandbox: 'read-only' }, undefined, 'read-only'],
+  [{ sandbox: 'read-only' }, 'workspace-write', 'read-only'],
+  [
+    { sandbox: 'read-only' },
+    { mode: 'workspace-write', sshAgent: true },
+    { mode: 'read-only', sshAgent: true },
+  ],
+  [{ reach: REACH }, 'read-only', { mode: 'read-only', ports: { reach: REACH } }],
+  [
+    { sandbox: 'workspace-write', publish: 'auto' },
+    { sshAgent: true, settings: 'read-only', ports: { reach: [1], publish: [80] } },
+    {
+      mode: 'workspace-write',
+      sshAgent: true,
+      settings: 'read-only',
+      ports: { reach: [1], publish: 'auto' },
+    },
+  ],
+  [
+    { reach: REACH, publish: REACH },
+    { ports: { reach: [1], publish: 'auto', dangerous: true } },
+    { ports: { reach: [1, ...REACH], publish: REACH, dangerous: true } },
+  ],
+  // The library says what is wrong with these.
+  [{ reach: REACH }, 'strict', { mode: 'strict' as 'read-only', ports: { reach: REACH } }],
+  [{ reach: REACH }, { ports: { reach: 'x' } }, { ports: { reach: 'x' as unknown as [] } }],
+])('the flags %j beside %j ask for %j', (flags, given, sandbox) => {
+  expect(sandboxOf(flags, given)).toEqual(sandbox);
+});
+
+test.each([undefined, null, 'danger-full-access'])('ports beside %j have no sandbox', (given) => {
+  expect(() => sandboxOf({ reach: REACH }, given)).toThrow(/^--reach: expected together with/);
 });
