@@ -21,6 +21,7 @@ import { BROKER_FLAGS, type BrokerFlags, brokerOf, brokerOptions } from './broke
 import { contractOptions } from './mcp-tool.js';
 import { note } from './notes.js';
 import {
+  policyOption,
   publishOption,
   reachOption,
   type SandboxFlags,
@@ -81,6 +82,7 @@ export function mcpCommand(): Command {
     )
     .addOption(inherit.choices(['scrubbed', 'all', 'none']))
     .addOption(sandboxOption())
+    .addOption(policyOption())
     .addOption(secretOption())
     .addOption(reachOption())
     .addOption(publishOption())

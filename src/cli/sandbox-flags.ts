@@ -8,11 +8,29 @@ import {
   type SandboxPorts,
   type SandboxSecret,
 } from '../index.js';
+import { isMissing } from '../support/checks.js';
+import { showValue } from '../support/errors.js';
+import { parseOptions } from './arguments.js';
 
 /** Returns the option `--sandbox`. */
 export function sandboxOption(): Option {
   const option = new Option('--sandbox <mode>', 'what commands may write to, read and reach');
   return option.choices(['read-only', 'workspace-write', 'danger-full-access']);
+}
+
+/** Returns the option `--policy`. */
+export function policyOption(): Option {
+  const about =
+    'a whole policy for the sandbox, such as {"sshAgent": true}; its mode: workspace-write';
+  return new Option('--policy <json>', about).argParser(parsePolicy);
+}
+
+/** Parses a policy, whose fields are checked later. */
+function parsePolicy(text: string): SandboxPolicy {
+  const policy: SandboxPolicy = parseOptions(text);
+  if (isMissing(policy.secrets)) return policy;
+  const why = 'since all users can read the values in arguments; use --secret';
+  throw new InvalidArgumentError(`Expected no secrets, ${why}.`);
 }
 
 /** The domains of each secret, by the name of its variable. */
@@ -35,6 +53,7 @@ function collectSecret(text: string, given: SecretDomains = {}): SecretDomains {
 
 /** Flags that say what the sandbox of commands is. */
 export interface SandboxFlags {
+  readonly policy?: SandboxPolicy | undefined;
   readonly sandbox?: SandboxMode | undefined;
   readonly secret?: SecretDomains | undefined;
   readonly reach?: SandboxPorts['reach'];
@@ -71,18 +90,36 @@ function parsePorts(text: string): readonly ReachedPort[] {
  *
  * @param given A mode or a policy from elsewhere, which is not checked yet: the flags' mode replaces its mode,
  * and their secrets and ports are added to its own.
- * @throws {InputError} A secret or a port has no sandbox, or a secret has no value.
+ * @throws {InputError} There are two policies, or two modes; a secret or a port has no sandbox; or a secret
+ * has no value.
  */
 export function sandboxOf(
-  { sandbox: mode, secret, reach, publish }: SandboxFlags,
+  { policy, ...flags }: SandboxFlags,
   given?: unknown,
+): SandboxOption | undefined {
+  if (policy === undefined) return withFlags(flags, given);
+  if (!isMissing(given)) {
+    throw new InputError('--policy: expected no sandbox in --options beside it');
+  }
+  if (flags.sandbox !== undefined && (policy.mode ?? flags.sandbox) !== flags.sandbox) {
+    const expected = `the mode of --sandbox, '${flags.sandbox}', or none`;
+    throw new InputError(`--policy: expected ${expected}, got ${showValue(policy.mode)}`);
+  }
+  return withFlags(flags, policy) ?? policy;
+}
+
+function withFlags(
+  { sandbox: mode, secret, reach, publish }: SandboxFlags,
+  given: unknown,
 ): SandboxOption | undefined {
   const flags = { '--secret': secret, '--reach': reach, '--publish': publish };
   const [flag] = Object.entries(flags).find(([, value]) => value !== undefined) ?? [];
   if (flag === undefined) return mode && isPolicy(given) ? { ...given, mode } : mode;
   const base = baseOf(mode, given);
   if (base === undefined) {
-    throw new InputError(`${flag}: expected together with --sandbox read-only or workspace-write`);
+    throw new InputError(
+      `${flag}: expected together with --sandbox read-only or workspace-write, or --policy`,
+    );
   }
   const hasPorts = reach !== undefined || publish !== undefined;
   return {

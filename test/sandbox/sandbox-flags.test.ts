@@ -76,6 +76,13 @@ test.each<[flags: SandboxFlags, given: unknown, sandbox: SandboxOption | undefin
     { ports: { reach: [1], publish: 'auto', dangerous: true } },
     { ports: { reach: [1, ...REACH], publish: REACH, dangerous: true } },
   ],
+  [{ policy: { sshAgent: true } }, undefined, { sshAgent: true }],
+  [{ policy: {}, sandbox: 'read-only' }, undefined, { mode: 'read-only' }],
+  [
+    { policy: { mode: 'read-only', ports: { reach: [1] } }, sandbox: 'read-only', reach: REACH },
+    undefined,
+    { mode: 'read-only', ports: { reach: [1, ...REACH] } },
+  ],
   // The library says what is wrong with these.
   [{ reach: REACH }, 'strict', { mode: 'strict' as 'read-only', ports: { reach: REACH } }],
   [{ reach: REACH }, { ports: { reach: 'x' } }, { ports: { reach: 'x' as unknown as [] } }],
@@ -85,4 +92,39 @@ test.each<[flags: SandboxFlags, given: unknown, sandbox: SandboxOption | undefin
 
 test.each([undefined, null, 'danger-full-access'])('ports beside %j have no sandbox', (given) => {
   expect(() => sandboxOf({ reach: REACH }, given)).toThrow(/^--reach: expected together with/);
+});
+
+test.each<[flags: SandboxFlags, given: unknown, message: RegExp]>([
+  [
+    { policy: { mode: 'workspace-write' }, sandbox: 'read-only' },
+    undefined,
+    /^--policy: expected the mode of --sandbox, 'read-only', or none, got "workspace-write"$/,
+  ],
+  [{ policy: {} }, 'read-only', /^--policy: expected no sandbox in --options/],
+  [{ policy: {} }, { secrets: 'the secret' }, /^--policy: (?!.*the secret)/],
+])('two sandboxes, %j and %j, are refused', (flags, given, message) => {
+  expect(() => sandboxOf(flags, given)).toThrow(message);
+});
+
+describe('forkline run --policy', () => {
+  test('is a whole policy, to which other flags add', async () => {
+    const policy = JSON.stringify({ filesystem: { denyRead: ['/usr/share'] } });
+    const flags = ['--policy', policy, '--sandbox', 'read-only', '--publish', '8126'];
+    const command = 'ls /usr/share 2>/dev/null | wc -l; touch new';
+    const { code, stdout, stderr } = await cli('run', ...flags, '--cwd', '/', command);
+    expect(stdout.toString()).toMatch(/^0\n/);
+    expect(stderr).toContain('forkline: The sandbox denied: write /new (allowWrite)');
+    expect(code).toBe(1);
+  });
+
+  test.each([
+    ['{"sshAgents": true}', 'sandbox.sshAgents: '],
+    ['[]', 'Expected a JSON object.'],
+    [`{"secrets":{"A":{"value":"${VALUE}","domains":["a.test"]}}}`, 'use --secret'],
+  ])('%s is refused', async (policy, message) => {
+    const { code, stdout, stderr } = await cli('run', '--policy', policy, 'echo run');
+    expect(code).not.toBe(0);
+    expect(stdout.toString()).toBe('');
+    expect(stderr).toContain(message);
+  });
 });

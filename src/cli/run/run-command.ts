@@ -1,7 +1,13 @@
 import { Command, Option } from 'commander';
 import { collectEnvironment, parseSeconds, parseSize, parseUmask } from '../arguments.js';
 import { note } from '../notes.js';
-import { publishOption, reachOption, sandboxOption, secretOption } from '../sandbox-flags.js';
+import {
+  policyOption,
+  publishOption,
+  reachOption,
+  sandboxOption,
+  secretOption,
+} from '../sandbox-flags.js';
 import { commandText, QUOTE_HINT } from './command-text.js';
 import { runDetached } from './run-detached.js';
 import { type RunFlags, runOnce } from './run-once.js';
@@ -26,6 +32,7 @@ export function runCommand(): Command {
     .option('--umask <mask>', 'its umask, in octal: 077', parseUmask)
     .option('--spill <file>', 'write all of its output to a file as well')
     .addOption(sandboxOption())
+    .addOption(policyOption())
     .addOption(secretOption())
     .addOption(reachOption())
     .addOption(publishOption())

@@ -98,7 +98,12 @@ async function printAfterwards(run: Run, ui: TerminalUi): Promise<RunResult> {
 async function print(run: Run): Promise<RunResult> {
   const { command, flags, options, signals } = run;
   const stdin = flags.input && hasInput() ? 'pipe' : 'null';
-  const live = await spawn(command, { ...options, ...captured(flags), encoding: 'bytes', stdin });
+  const live = await spawn(command, {
+    ...options,
+    ...captured(flags, options),
+    encoding: 'bytes',
+    stdin,
+  });
   signals.attach(live);
   const letGo = stdin === 'pipe' ? feed(live) : undefined;
   try {
@@ -115,7 +120,7 @@ const LOOKED_AT_BYTES = 512 * 1024;
  * Returns what is kept: output that is printed as it comes need not be kept, and output that is kept
  * need not be delivered.
  */
-function captured({ json, maxOutput, sandbox }: RunFlags): SpawnOptions {
+function captured({ json, maxOutput }: RunFlags, { sandbox }: CommandOptions): SpawnOptions {
   if (!json) return { ...halves(sandbox === undefined ? 0 : LOOKED_AT_BYTES), overflow: 'pause' };
   return maxOutput === undefined ? {} : halves(maxOutput);
 }
