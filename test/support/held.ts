@@ -1,5 +1,5 @@
-import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
 import { afterAll, beforeAll, vi } from 'vitest';
 
 /** A held change as the process beside a sandbox writes it down. */
@@ -14,6 +14,9 @@ export interface WrittenChange {
   readonly was?: string;
   readonly at?: number;
   readonly version?: string;
+  readonly workspace?: string;
+  /** Whether the record has no directory, as those of earlier versions. */
+  readonly isOld?: true;
 }
 
 /** Has this process keep its state in a folder of the test file. */
@@ -35,6 +38,17 @@ export function identity(path: string): string {
   return `${dev}:${ino}:${size}:${mtimeNs}`;
 }
 
+/** The words for the nearest directory above a path. */
+function baseOf(path: string): readonly (readonly [string, string])[] {
+  const above = dirname(path);
+  if (!existsSync(above)) return baseOf(above);
+  const { dev, ino, birthtimeNs } = lstatSync(above, { bigint: true });
+  return [
+    ['base', above],
+    ['directory', `${dev}:${ino}:${birthtimeNs}`],
+  ];
+}
+
 let count = 0;
 
 /** Writes down a held change. Returns its id. */
@@ -54,6 +68,8 @@ export function holdBack(state: string, change: WrittenChange): string {
     ...keys.map((key) => ['key', key]),
     ['mode', mode],
     ['before', before],
+    ['workspace', change.workspace ?? ''],
+    ...(change.isOld || !isAbsolute(path) ? [] : baseOf(path)),
   ];
   writeFileSync(
     join(directory, 'record'),

@@ -5,10 +5,8 @@ import {
   chown,
   lchown,
   lstat,
-  mkdir,
   open,
   readFile,
-  realpath,
   rename,
   rm,
   rmdir,
@@ -16,8 +14,9 @@ import {
   unlink,
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { type HeldDirectory, holdDirectory } from '../../support/directories/held-directory.js';
+import type { HeldDirectory } from '../../support/directories/held-directory.js';
 import { hasCode } from '../../support/errors.js';
+import { holdPlace } from './place.js';
 import type { HeldRecord } from './record.js';
 import { partOf } from './store.js';
 
@@ -34,21 +33,25 @@ interface PutPlace {
 }
 
 /**
- * Puts a change in place, unless what is there has changed meanwhile. Commands may have made the directories on
- * the way: no link is followed, and the directory is held by its descriptor.
+ * Puts a change in place, unless what is there has changed meanwhile.
  *
  * @param directory The directory with the held changes.
- * @throws The system's error.
+ * @throws {Error} The path is not UTF-8; or the system's error.
  */
 export async function put(directory: string, record: HeldRecord): Promise<'put' | 'conflict'> {
-  const parent = dirname(record.path);
-  const held = await holdExactly(parent, record.before === undefined ? record.what : 'removal');
+  if (!record.isNamed) {
+    const content = join(directory, record.id, 'content');
+    throw new Error(
+      `${record.path}: the name is not UTF-8, and no program is put there (${content} would be)`,
+    );
+  }
+  const held = await holdPlace(record);
   if (held === undefined) return 'conflict';
   try {
     const path = held.at(basename(record.path));
     const there = await lookAt(path);
     if (!(await isAsBefore(directory, record, path, there))) return 'conflict';
-    await putAt(directory, record, { held, path, there });
+    await putAt(record, join(directory, record.id, 'content'), { held, path, there });
     return 'put';
   } catch (error) {
     // A directory has come to the place, or a file in a directory that was to be removed.
@@ -60,43 +63,6 @@ export async function put(directory: string, record: HeldRecord): Promise<'put' 
 }
 
 const CONFLICTS = ['EEXIST', 'EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'ELOOP', 'ENOENT'];
-
-/**
- * Holds the directory that has exactly this path, with no link on it; undefined: there is none.
- *
- * @param what Missing directories are made, except for a removal.
- */
-async function holdExactly(
-  path: string,
-  what: HeldRecord['what'],
-): Promise<HeldDirectory | undefined> {
-  const held = await holdDirectory(path, 'descriptor').catch((error) => {
-    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR') || hasCode(error, 'ELOOP')) {
-      return hasCode(error, 'ENOENT') ? 'missing' : 'other';
-    }
-    throw error;
-  });
-  if (held === 'other' || (held === 'missing' && what === 'removal')) return undefined;
-  if (held === 'missing') return await makeAndHold(path, what);
-  if ((await realpath(held.at('.'))) === path) return held;
-  await held.close();
-  return undefined;
-}
-
-async function makeAndHold(
-  path: string,
-  what: HeldRecord['what'],
-): Promise<HeldDirectory | undefined> {
-  const above = dirname(path) === path ? undefined : await holdExactly(dirname(path), what);
-  if (above === undefined) return undefined;
-  try {
-    await mkdir(above.at(basename(path)));
-  } finally {
-    await above.close();
-  }
-  // If it has been replaced since, it does not have this path.
-  return holdExactly(path, 'removal');
-}
 
 async function lookAt(path: string): Promise<BigIntStats | undefined> {
   try {
@@ -115,31 +81,41 @@ async function isAsBefore(
   there: BigIntStats | undefined,
 ): Promise<boolean> {
   if (before === undefined || there === undefined) return before === there;
-  const { dev, ino, size, mtimeNs } = there;
-  if (before === `${dev}:${ino}:${size}:${mtimeNs}`) return true;
-  if (!there.isFile() || size > MOST_BEFORE_BYTES) return false;
+  if (before === statusOf(there)) return true;
   const was = await partOf(directory, id, 'before', MOST_BEFORE_BYTES);
-  if (was === undefined || BigInt(was.length) !== size) return false;
+  if (was === undefined || BigInt(was.length) !== there.size) return false;
+  const now = await contentAt(path, there);
+  return now !== undefined && Buffer.compare(now, was) === 0;
+}
+
+/** Returns what tells a file, and its content, from another one: as it is written in a record. */
+function statusOf({ dev, ino, size, mtimeNs }: BigIntStats): string {
+  return `${dev}:${ino}:${size}:${mtimeNs}`;
+}
+
+/** Reads the file that is there; undefined: it is none, too long, or another one by now. */
+async function contentAt(path: string, there: BigIntStats): Promise<Buffer | undefined> {
+  if (!there.isFile() || there.size > MOST_BEFORE_BYTES) return undefined;
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     // What is open by now may be another one.
     const found = await file.stat({ bigint: true });
-    if (!found.isFile() || found.size !== size) return false;
-    return Buffer.compare(await file.readFile(), was) === 0;
+    if (!found.isFile() || found.size !== there.size) return undefined;
+    return await file.readFile();
   } finally {
     await file.close();
   }
 }
 
-async function putAt(directory: string, record: HeldRecord, place: PutPlace): Promise<void> {
+/** @param content Path of the file with the content, or with the target of a link. */
+async function putAt(record: HeldRecord, content: string, place: PutPlace): Promise<void> {
   const { path, there } = place;
-  const content = join(directory, record.id, 'content');
   switch (record.what) {
     case 'removal':
       await (there?.isDirectory() ? rmdir(path) : unlink(path));
       return;
     case 'link':
-      await putLink(join(directory, record.id, 'put'), await readFile(content), place);
+      await putLink(join(dirname(content), 'put'), await readFile(content), place);
       return;
     case 'file':
       await putFile(content, record.mode, place);

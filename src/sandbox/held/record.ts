@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import type { HeldChange } from '../../engine/sandbox-report.js';
 
 /** A held change as the process beside the sandbox has written it down. */
@@ -8,6 +9,19 @@ export interface HeldRecord extends HeldChange {
   readonly mode: number;
   /** Device, inode, size and time of the file that was there; undefined: there was none. */
   readonly before: string | undefined;
+  /** Whether the path is UTF-8; if not, `path` is only for people. */
+  readonly isNamed: boolean;
+  /** The first directory that the sandbox's commands wrote to; undefined: not known. */
+  readonly workspace: string | undefined;
+  /** The directory of the change, or the nearest one above it that existed; undefined: not known. */
+  readonly base: HeldBase | undefined;
+}
+
+/** A directory that can be told from a later one at the same path. */
+interface HeldBase {
+  readonly path: string;
+  /** Device and inode, and nanoseconds of the time at which it was made, if known: `2049:131:1700000000000000000`. */
+  readonly identity: string;
 }
 
 /** Name of the file with the record, in the directory of a held change. */
@@ -23,10 +37,11 @@ const REASONS = ['setting', 'unknown-content', 'removal'] as const;
 /**
  * Reads a record: pairs of a word and a value, each ended by NUL.
  *
- * @throws {Error} It is of another version, damaged, or its path is not UTF-8.
+ * @throws {Error} It is of another version, or damaged.
  */
 export function parseRecord(id: string, bytes: Uint8Array): HeldRecord {
-  const fields = decode(bytes).split('\0');
+  const { text, isUtf8 } = decode(bytes);
+  const fields = text.split('\0');
   if (fields.pop() !== '' || fields.length % 2 !== 0) throw new Error('the record is not whole');
   const valuesOf = (word: string): readonly string[] =>
     fields.filter((_, index) => index % 2 === 1 && fields[index - 1] === word);
@@ -41,6 +56,7 @@ export function parseRecord(id: string, bytes: Uint8Array): HeldRecord {
   if (!isPlainPath(path)) throw new Error('the record has no absolute path');
   const before = only('before');
   const keys = valuesOf('key');
+  const [workspace = ''] = valuesOf('workspace');
   return {
     id,
     path,
@@ -50,6 +66,9 @@ export function parseRecord(id: string, bytes: Uint8Array): HeldRecord {
     // A program that gains its owner's rights is none that a command makes for the user.
     mode: numberIn(only('mode'), 8) & 0o777,
     before: before === 'none' ? undefined : before,
+    isNamed: isUtf8 || !path.includes('\ufffd'),
+    workspace: workspace === '' ? undefined : workspace,
+    base: baseOf(path, valuesOf('base'), valuesOf('directory')),
     ...(keys.length > 0 && { keys }),
   };
 }
@@ -60,12 +79,24 @@ function isPlainPath(path: string): boolean {
   return root === '' && names.every((name) => name !== '' && name !== '.' && name !== '..');
 }
 
-function decode(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new Error('the record has a name that is not UTF-8');
+/** @throws {Error} The directory is none above the change, or no identity. */
+function baseOf(
+  of: string,
+  [path]: readonly string[],
+  [identity]: readonly string[],
+): HeldBase | undefined {
+  if (path === undefined || identity === undefined) return undefined;
+  const isAbove = path === '/' || (isPlainPath(path) && of.startsWith(`${path}/`));
+  if (!isAbove || !/^\d+:\d+(?::\d+)?$/.test(identity)) {
+    throw new Error(`the record has no directory of ${posix.basename(of)}`);
   }
+  return { path, identity };
+}
+
+/** Decodes the bytes; in place of those that are not UTF-8 there is U+FFFD. */
+function decode(bytes: Uint8Array): { readonly text: string; readonly isUtf8: boolean } {
+  const text = Buffer.from(bytes).toString();
+  return { text, isUtf8: Buffer.compare(Buffer.from(text), bytes) === 0 };
 }
 
 function oneOf<Word extends string>(words: readonly Word[], given: string): Word {

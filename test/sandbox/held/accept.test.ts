@@ -64,7 +64,7 @@ test('bytes that are no text are put as they are, and an executable hook can be 
 test('a new file is put in place, and the directories that it takes', async () => {
   const folder = folders();
   const path = join(folder, '.vscode/deep/settings.json');
-  const one = await held({ path, content: '{}' });
+  const one = await held({ path, content: '{}', reason: 'unknown-content' });
   expect(await one.accept()).toBe('put');
   expect(readFileSync(path, 'utf8')).toBe('{}');
 });
@@ -180,7 +180,9 @@ test.skipIf(!onOtherDisk)('a file on another file system is put as well', async 
   const link = await held({ path: join(folder, 'link'), what: 'link', content: 'x' });
   expect(await link.accept()).toBe('put');
   expect(readlinkSync(join(folder, 'link'))).toBe('x');
-  const fresh = await held({ path: join(folder, 'sub/new'), content: 'new' });
+  const fresh = await held({
+    ...{ path: join(folder, 'sub/new'), content: 'new', reason: 'unknown-content' },
+  });
   expect(await fresh.accept()).toBe('put');
   expect(readFileSync(join(folder, 'sub/new'), 'utf8')).toBe('new');
 });

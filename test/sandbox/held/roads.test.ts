@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
@@ -73,6 +73,20 @@ test('run(): a file that a harmless change has altered since is a conflict', asy
   expect(await held[0]?.accept()).toBe('conflict');
   await held[0]?.drop();
   expect(await heldBack({ workspace: work })).toEqual([]);
+});
+
+test('run(): a change is not put into another repository that has come to the path', async () => {
+  const work = repository();
+  const { heldBack: held } = await run('git config core.fsmonitor ./watch', { cwd: work, sandbox });
+  renameSync(work, `${work} moved`);
+  expect(await held[0]?.accept()).toBe('conflict');
+  expect(existsSync(work)).toBe(false);
+  execFileSync('git', ['init', '-q', work], { stdio: 'ignore' });
+  expect(await held[0]?.accept()).toBe('conflict');
+  expect(readFileSync(config(work), 'utf8')).not.toContain('fsmonitor');
+  rmSync(work, { recursive: true });
+  renameSync(`${work} moved`, work);
+  expect(await held[0]?.accept()).toBe('put');
 });
 
 test("settings: 'read-only' holds nothing back, and lets nothing in", async () => {

@@ -1,16 +1,23 @@
 //! Changes that are held back: each has a directory of its own outside, which no process in the sandbox
 //! sees, until the user accepts or drops it.
 
-use std::ffi::OsStr;
+mod record;
+mod room;
+#[cfg(test)]
+mod tests;
+
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, Dir, Mode, OFlags, Stat, mkdirat, openat, renameat, statat, unlinkat};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, mkdirat, openat, renameat, statat, unlinkat};
+
+use crate::sandbox::plan::{Access, Plan};
+use record::{HeldBase, KnownRecord};
+pub use record::{HeldChange, HeldKind};
+use room::{HeldEntry, HeldRoom};
 
 /// The most bytes of all held changes together.
 const MOST_BYTES: u64 = 64 << 20;
@@ -20,51 +27,36 @@ const MOST: usize = 1000;
 const LONGEST_BEFORE: usize = 1 << 20;
 /// The names of the files of a held change.
 const FILES: [&str; 3] = ["record", "content", "before"];
+/// What a host that ended while it put a change in place leaves behind.
+const REMNANTS: [&str; 3] = ["merged", "merged.lock", "put"];
 
 /// The directory of held changes.
 pub struct HeldStore {
     directory: OwnedFd,
+    /// The root directory outside: in the sandbox some directories are overlays, with identities of their own.
+    root: OwnedFd,
+    /// The first directory that commands write to: each one has its share of the room.
+    workspace: PathBuf,
     /// One change at a time is stored.
     storing: Mutex<()>,
 }
 
-/// The kind of what would be there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HeldKind {
-    File,
-    /// A file or a link whose content is not in the user's history.
-    Unknown {
-        is_link: bool,
-    },
-    Removal,
-}
-
-/// A change that is not carried out.
-pub struct HeldChange<'a> {
-    /// The absolute path, as it is seen in the sandbox.
-    pub path: &'a Path,
-    pub kind: HeldKind,
-    /// What has to be judged by the user: keys of a configuration, or the name of the setting.
-    pub keys: &'a [String],
-    pub mode: u32,
-    pub content: &'a [u8],
-    /// The status and content of what is there; None: nothing is.
-    pub before: Option<(&'a libc::stat, &'a [u8])>,
-}
-
-/// A held change in the directory.
-struct HeldEntry {
-    name: String,
-    changed: i64,
-    size: u64,
-}
-
 impl HeldStore {
+    /// Opens the directory that a plan names. None: it names none, or that can't be opened.
+    pub fn of(plan: &Plan) -> Option<HeldStore> {
+        let workspace = plan.paths(Access::Write).next().unwrap_or(Path::new(""));
+        HeldStore::open(plan.held.as_deref()?, workspace).ok()
+    }
+
     /// Opens the directory. To be called outside of the sandbox's mounts, where it is hidden.
-    pub fn open(path: &Path) -> io::Result<HeldStore> {
+    ///
+    /// `workspace`: the first directory that commands write to; empty: none.
+    fn open(path: &Path, workspace: &Path) -> io::Result<HeldStore> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let directory = rustix::fs::open(path, flags, Mode::empty())?;
-        Ok(HeldStore { directory, storing: Mutex::new(()) })
+        let root = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+        let workspace = workspace.to_owned();
+        Ok(HeldStore { directory, root, workspace, storing: Mutex::new(()) })
     }
 
     /// Stores a change, and removes an older one that is the same. Returns its id.
@@ -86,7 +78,7 @@ impl HeldStore {
 
     fn write(&self, name: &str, change: &HeldChange) -> io::Result<()> {
         let there = self.at(name)?;
-        let mut files = vec![("record", record(change))];
+        let mut files = vec![("record", self.record(change))];
         if change.kind != HeldKind::Removal {
             files.push(("content", change.content.to_vec()));
         }
@@ -101,30 +93,30 @@ impl HeldStore {
         Ok(())
     }
 
-    /// Removes the same change, and the oldest ones where there are too many.
+    fn record(&self, change: &HeldChange) -> Vec<u8> {
+        let base = HeldBase::of(self.root.as_fd(), change.path);
+        record::write(change, &self.workspace, base.as_ref())
+    }
+
+    /// Removes the same change, and older ones where there are too many.
     fn tidy(&self, change: &HeldChange) {
         let mut all = self.all();
-        all.retain(|found| {
-            let is_same = self.is_same(&found.name, change);
+        all.retain(|(found, record)| {
+            let is_same = self.is_same(&found.name, record.as_ref(), change);
             if is_same {
                 self.remove(&found.name);
             }
             !is_same
         });
-        all.sort_by_key(|found| found.changed);
-        let mut bytes =
-            change.content.len() as u64 + all.iter().map(|found| found.size).sum::<u64>();
-        let mut count = all.len() + 1;
-        for found in all {
-            if count <= MOST && bytes <= MOST_BYTES {
-                break;
-            }
-            self.remove(&found.name);
-            (count, bytes) = (count - 1, bytes.saturating_sub(found.size));
+        let before = change.before.map_or(0, |(_, content)| content.len());
+        let mut room = HeldRoom::new(&self.workspace, (change.content.len() + before) as u64);
+        all.into_iter().for_each(|(found, _)| room.add(found));
+        for name in room.displaced(MOST, MOST_BYTES) {
+            self.remove(&name);
         }
     }
 
-    fn all(&self) -> Vec<HeldEntry> {
+    fn all(&self) -> Vec<(HeldEntry, Option<KnownRecord>)> {
         let Ok(directory) = Dir::read_from(&self.directory) else { return Vec::new() };
         let names = directory.flatten().filter_map(|entry| {
             let name = entry.file_name().to_str().ok()?;
@@ -133,28 +125,18 @@ impl HeldStore {
         names.filter_map(|name| self.found(name)).collect()
     }
 
-    fn found(&self, name: String) -> Option<HeldEntry> {
+    fn found(&self, name: String) -> Option<(HeldEntry, Option<KnownRecord>)> {
         let there = self.at(&name).ok()?;
         let status = |file| statat(&there, file, AtFlags::SYMLINK_NOFOLLOW).ok();
-        let changed = status("record").map_or(0, |it: Stat| it.st_mtime);
+        let changed = status("record").map_or((0, 0), |it| (it.st_mtime, it.st_mtime_nsec as i64));
         let size = FILES.iter().filter_map(|file| status(file)).map(|it| it.st_size as u64).sum();
-        Some(HeldEntry { name, changed, size })
+        let record = self.read(&name, "record").map(|bytes| KnownRecord::read(&bytes));
+        let workspace = record.as_ref().map(|it| it.workspace.clone()).unwrap_or_default();
+        Some((HeldEntry { name, changed, size, workspace }, record))
     }
 
-    fn is_same(&self, name: &str, change: &HeldChange) -> bool {
-        let Some(record) = self.read(name, "record") else { return false };
-        let mut fields = record.split(|byte| *byte == 0);
-        let mut path = None;
-        let mut kind = None;
-        while let (Some(word), Some(value)) = (fields.next(), fields.next()) {
-            match word {
-                b"path" => path = Some(value),
-                b"what" => kind = Some(value),
-                _ => {}
-            }
-        }
-        path == Some(change.path.as_os_str().as_bytes())
-            && kind == Some(change.kind.word().as_bytes())
+    fn is_same(&self, name: &str, record: Option<&KnownRecord>, change: &HeldChange) -> bool {
+        record.is_some_and(|record| record.is_of(change))
             && self.read(name, "content").unwrap_or_default() == change.content
     }
 
@@ -174,50 +156,11 @@ impl HeldStore {
 
     fn remove(&self, name: &str) {
         let Ok(there) = self.at(name) else { return };
-        for file in FILES {
+        for file in FILES.into_iter().chain(REMNANTS) {
             let _ = unlinkat(&there, file, AtFlags::empty());
         }
         let _ = unlinkat(&self.directory, name, AtFlags::REMOVEDIR);
     }
-}
-
-impl HeldKind {
-    fn word(self) -> &'static str {
-        match self {
-            HeldKind::File | HeldKind::Unknown { is_link: false } => "file",
-            HeldKind::Unknown { is_link: true } => "link",
-            HeldKind::Removal => "removal",
-        }
-    }
-}
-
-/// Returns the pairs of a word and a value that describe a change.
-fn record(change: &HeldChange) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut add = |word: &str, value: &OsStr| {
-        bytes.extend([word.as_bytes(), b"\0", value.as_bytes(), b"\0"].concat());
-    };
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let before = change.before.map_or("none".into(), |(status, _)| {
-        let at = i128::from(status.st_mtime) * 1_000_000_000 + i128::from(status.st_mtime_nsec);
-        format!("{}:{}:{}:{at}", status.st_dev, status.st_ino, status.st_size)
-    });
-    let reason = match change.kind {
-        HeldKind::File => "setting",
-        HeldKind::Unknown { .. } => "unknown-content",
-        HeldKind::Removal => "removal",
-    };
-    add("version", "1".as_ref());
-    add("at", now.as_millis().to_string().as_ref());
-    add("path", change.path.as_os_str());
-    add("what", change.kind.word().as_ref());
-    add("reason", reason.as_ref());
-    for key in change.keys {
-        add("key", key.as_ref());
-    }
-    add("mode", format!("{:o}", change.mode & 0o7777).as_ref());
-    add("before", before.as_ref());
-    bytes
 }
 
 fn is_id(name: &str) -> bool {
@@ -252,43 +195,4 @@ pub fn read_all(file: BorrowedFd, most: usize) -> Result<Vec<u8>, i32> {
     let read = File::from(file).take(most as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))?;
     if bytes.len() > most { Err(libc::EFBIG) } else { Ok(bytes) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn change<'a>(path: &'a str, content: &'a [u8], keys: &'a [String]) -> HeldChange<'a> {
-        let kind = HeldKind::File;
-        HeldChange { path: Path::new(path), kind, keys, mode: 0o100644, content, before: None }
-    }
-
-    #[test]
-    fn the_same_change_is_held_once() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = HeldStore::open(folder.path()).unwrap();
-        let keys = ["core.fsmonitor".to_owned()];
-        let first = store.hold(&change("/w/.git/config", b"a", &keys)).unwrap();
-        let second = store.hold(&change("/w/.git/config", b"a", &keys)).unwrap();
-        let third = store.hold(&change("/w/.git/config", b"b", &keys)).unwrap();
-        let exists = |id: &str| folder.path().join(id).exists();
-        assert!(!exists(&first) && exists(&second) && exists(&third));
-        let record = std::fs::read(folder.path().join(&second).join("record")).unwrap();
-        let text = String::from_utf8(record).unwrap();
-        assert!(text.contains("path\0/w/.git/config\0what\0file\0reason\0setting\0"));
-        assert!(text.ends_with("key\0core.fsmonitor\0mode\x00644\0before\0none\0"));
-        let content = std::fs::read(folder.path().join(&second).join("content")).unwrap();
-        assert_eq!(content, b"a");
-    }
-
-    #[test]
-    fn the_oldest_ones_go_when_there_are_too_many() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = HeldStore::open(folder.path()).unwrap();
-        let content = vec![0; (MOST_BYTES / 3) as usize + 1];
-        for path in ["/1", "/2", "/3"] {
-            store.hold(&change(path, &content, &[])).unwrap();
-        }
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
-    }
 }

@@ -77,7 +77,7 @@ pub fn start(guarded: &GuardedSandbox, given: WardenInput, others: OtherLines) -
         -1 => Err(io::Error::last_os_error()),
         0 => {
             // Where it cannot be opened, settings are read-only.
-            let store = guarded.plan.held.as_deref().and_then(|path| HeldStore::open(path).ok());
+            let store = HeldStore::of(guarded.plan);
             let outside = OutsideAgents::open(&guarded.plan.agents);
             // When the listener is closed, callers get an error.
             if join(guarded).is_ok() {
