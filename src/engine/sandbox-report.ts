@@ -93,18 +93,20 @@ export interface HeldChange {
 
 /**
  * A change that a sandbox has held back: it is not in effect, and lies in the user's state directory until
- * it is accepted or dropped, also when the host has ended. The oldest go when there are more than 1,000, or
- * 64 MiB of them.
+ * it is accepted or dropped, also when the host has ended. When there are more than 1,000, or 64 MiB of them, the
+ * oldest go of the workspace that has the most.
  */
 export interface Held extends HeldChange {
   /** The change as a unified diff, of at most 64 KiB; where there is none, a line in brackets says why. */
   readonly diff: string;
   /**
    * Puts the change in place, with the rights of this process, and removes it from those that are held.
-   * `conflict`: the file is no longer as it was when the change was held back, or a directory on the way has
-   * become another one; nothing was changed, and the change stays held.
+   * A file that has changed meanwhile keeps what has changed: of git's configurations git sets the keys, of other
+   * texts the lines that the diff shows are changed. `conflict`: that can't be done, or the directory has become
+   * another one; nothing was changed, and the change stays held.
    *
-   * @throws {Error} The change is no longer held, or lies on another machine; or the system's error.
+   * @throws {Error} The change is no longer held, or lies on another machine; its name is not UTF-8; or the
+   * system's error.
    */
   accept(): Promise<'put' | 'conflict'>;
   /**

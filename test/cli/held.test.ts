@@ -50,6 +50,17 @@ test('held changes are listed, shown, accepted and dropped, by their ids and the
   expect((await held()).stdout).toBe('ID  AGO  PATH  WHY\n');
 });
 
+test('several changes of one file are accepted in the order of time', async () => {
+  const path = join(folders(), 'config');
+  const was = '[core]\n\tbare = true\n';
+  writeFileSync(path, was);
+  for (const [at, key] of ['b', 'c', 'd'].entries()) {
+    holdBack(state.path, { path, was, content: `${was}[a]\n\t${key} = ${at}\n`, at: 5 - at });
+  }
+  expect(await held('accept', path)).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect(readFileSync(path, 'utf8')).toBe(`${was}[a]\n\td = 2\n\tc = 1\n\tb = 0\n`);
+});
+
 test('what cannot be done is said, and the exit code is 1', async () => {
   const path = join(folders(), 'config');
   writeFileSync(path, 'a\n');
@@ -59,17 +70,17 @@ test('what cannot be done is said, and the exit code is 1', async () => {
     stderr: 'forkline: nothing: nothing is held back by this id or path; forkline held lists all\n',
   });
   const second = holdBack(state.path, { path, was: 'a\n', content: 'c\n' });
-  const many = await held('accept', path);
-  expect(many.code).toBe(1);
-  expect(many.stderr).toContain('several changes are held: name the id of one');
-  expect(readFileSync(path, 'utf8')).toBe('a\n');
-  expect((await held('accept', id)).code).toBe(0);
-  expect(await held('accept', second)).toEqual({
+  const third = holdBack(state.path, { path, was: 'a\n', content: 'd\n' });
+  expect(await held('accept', path)).toEqual({
     code: 1,
     stdout: '',
-    stderr: `forkline: ${path}: it has changed meanwhile, so the change was not put there; it stays held\n`,
+    stderr: [
+      `forkline: ${path}: it has changed meanwhile, so the change ${second} was not put there; it stays held\n`,
+      `forkline: ${path}: the later change ${third} was not tried\n`,
+    ].join(''),
   });
   expect(readFileSync(path, 'utf8')).toBe('b\n');
+  expect(existsSync(join(heldIn(state.path), id))).toBe(false);
   expect((await held('show')).code).toBe(2);
   expect((await held('else')).code).toBe(2);
 });

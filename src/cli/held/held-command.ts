@@ -65,19 +65,22 @@ function named(): Argument {
   return new Argument('<id-or-path...>', 'an id of the list, or the path of the file');
 }
 
+/** Puts changes in place; those of one file in the order of time, up to the first that does not fit. */
 async function acceptAll(names: readonly string[]): Promise<boolean> {
   const { chosen, isComplete } = choose(await heldBack(), names);
   let isDone = isComplete;
+  const stopped = new Set<string>();
   for (const one of chosen) {
     const path = visibleText(one.path);
-    const others = chosen.filter((other) => other.path === one.path);
-    if (others.length > 1) {
-      note(`${path}: several changes are held: name the id of one (${one.id} is one)`);
-      isDone = false;
+    if (stopped.has(one.path)) {
+      note(`${path}: the later change ${one.id} was not tried`);
       continue;
     }
     if ((await one.accept()) === 'put') continue;
-    note(`${path}: it has changed meanwhile, so the change was not put there; it stays held`);
+    note(
+      `${path}: it has changed meanwhile, so the change ${one.id} was not put there; it stays held`,
+    );
+    stopped.add(one.path);
     isDone = false;
   }
   return isDone;

@@ -4,12 +4,12 @@ import type { HeldRecord } from './record.js';
 import { partOf } from './store.js';
 
 /** The library's modules are opened file by file. */
-const loadDiff = lateLibrary("the sandbox's diffs", () => import('diff'), OPEN_ONE_BY_ONE);
+export const loadDiff = lateLibrary("the sandbox's diffs", () => import('diff'), OPEN_ONE_BY_ONE);
 
 /** Bounds of what is compared, and of what is shown. */
-const MOST_COMPARED_BYTES = 256 * 1024;
+export const MOST_COMPARED_BYTES = 256 * 1024;
 /** More take seconds: the time grows with the square. */
-const MOST_EDITS = 1000;
+export const MOST_EDITS = 1000;
 const MOST_SHOWN_BYTES = 64 * 1024;
 
 /** Returns the change as a unified diff, or a line in brackets that says why there is none. */

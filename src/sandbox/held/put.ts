@@ -12,10 +12,12 @@ import {
   rmdir,
   symlink,
   unlink,
+  writeFile,
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { HeldDirectory } from '../../support/directories/held-directory.js';
 import { hasCode } from '../../support/errors.js';
+import { merged } from './merge.js';
 import { holdPlace } from './place.js';
 import type { HeldRecord } from './record.js';
 import { partOf } from './store.js';
@@ -33,7 +35,7 @@ interface PutPlace {
 }
 
 /**
- * Puts a change in place, unless what is there has changed meanwhile.
+ * Puts a change in place, unless what is there has changed meanwhile and the change does not fit any more.
  *
  * @param directory The directory with the held changes.
  * @throws {Error} The path is not UTF-8; or the system's error.
@@ -50,8 +52,9 @@ export async function put(directory: string, record: HeldRecord): Promise<'put' 
   try {
     const path = held.at(basename(record.path));
     const there = await lookAt(path);
-    if (!(await isAsBefore(directory, record, path, there))) return 'conflict';
-    await putAt(record, join(directory, record.id, 'content'), { held, path, there });
+    const content = await contentFor(directory, record, path, there);
+    if (content === undefined) return 'conflict';
+    await putAt(record, content, { held, path, there });
     return 'put';
   } catch (error) {
     // A directory has come to the place, or a file in a directory that was to be removed.
@@ -59,10 +62,36 @@ export async function put(directory: string, record: HeldRecord): Promise<'put' 
     throw error;
   } finally {
     await held.close();
+    await rm(join(directory, record.id, MERGED), { force: true });
   }
 }
 
 const CONFLICTS = ['EEXIST', 'EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'ELOOP', 'ENOENT'];
+
+/** Name of the file with a merged content, in the directory of a held change. */
+const MERGED = 'merged';
+
+/** Returns the path of the file that has what is to be put in place; undefined: the change does not fit. */
+async function contentFor(
+  directory: string,
+  record: HeldRecord,
+  path: string,
+  there: BigIntStats | undefined,
+): Promise<string | undefined> {
+  const content = join(directory, record.id, 'content');
+  if (await isAsBefore(directory, record, path, there)) return content;
+  if (record.what !== 'file' || there === undefined) return undefined;
+  const now = await contentAt(path, there);
+  const made = now && (await merged(directory, record, now));
+  const later = await lookAt(path);
+  if (made === undefined || later === undefined || statusOf(later) !== statusOf(there)) {
+    return undefined;
+  }
+  const staged = join(directory, record.id, MERGED);
+  await rm(staged, { force: true });
+  await writeFile(staged, made, { flag: 'wx', mode: 0o600 });
+  return staged;
+}
 
 async function lookAt(path: string): Promise<BigIntStats | undefined> {
   try {

@@ -66,13 +66,28 @@ test('run(): what is held is put in place by accept(), once the user wants it', 
   expect(await heldBack({ workspace: work })).toEqual([]);
 });
 
-test('run(): a file that a harmless change has altered since is a conflict', async () => {
+test('run(): what a harmless change has altered since is kept', async () => {
   const work = repository();
   const { heldBack: held } = await run(SET, { cwd: work, sandbox });
   expectHeld(work, held);
-  expect(await held[0]?.accept()).toBe('conflict');
-  await held[0]?.drop();
+  const bare = readFileSync(config(work), 'utf8');
+  expect(await held[0]?.accept()).toBe('put');
+  expect(readFileSync(config(work), 'utf8')).toBe(
+    bare.replace('[user]', '\tfsmonitor = ./watch\n[user]'),
+  );
   expect(await heldBack({ workspace: work })).toEqual([]);
+});
+
+test('run(): several changes of one configuration are accepted one after another', async () => {
+  const work = repository();
+  const keys = ['core.hooksPath .h', 'alias.st status', 'commit.template .t'];
+  const command = keys.map((key) => `git config ${key}`).join('; ');
+  const { heldBack: held } = await run(command, { cwd: work, sandbox });
+  const bare = readFileSync(config(work), 'utf8');
+  for (const one of [...held].reverse()) expect(await one.accept()).toBe('put');
+  expect(readFileSync(config(work), 'utf8')).toBe(
+    `${bare}\thooksPath = .h\n[commit]\n\ttemplate = .t\n[alias]\n\tst = status\n`,
+  );
 });
 
 test('run(): a change is not put into another repository that has come to the path', async () => {
