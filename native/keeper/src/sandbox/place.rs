@@ -91,7 +91,8 @@ pub fn status(file: &OwnedFd) -> io::Result<libc::stat> {
     }
 }
 
-fn step(at: Option<&OwnedFd>, name: &CStr) -> io::Result<OwnedFd> {
+/// Opens a name in a directory, or a link of that name itself (O_PATH). `at` None: the working directory.
+pub fn step(at: Option<&OwnedFd>, name: &CStr) -> io::Result<OwnedFd> {
     let directory = at.map_or(libc::AT_FDCWD, AsRawFd::as_raw_fd);
     let flags = libc::O_PATH | libc::O_NOFOLLOW | libc::O_CLOEXEC;
     // SAFETY: a name that ends with NUL.

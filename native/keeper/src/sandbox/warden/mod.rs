@@ -32,7 +32,7 @@ use crate::sandbox::ports::ask::{PortNotice, RelayLine};
 use crate::sandbox::privileges;
 use agents::{AgentCall, Asker, Broker, OutsideAgents};
 use connecting::ConnectPolicy;
-use gate::{Gate, Teller};
+use gate::{Gate, HostRoot, JudgeOutside, Teller};
 pub use guarded::GuardedSandbox;
 use held::HeldStore;
 use lines::{DenialSockets, Telling};
@@ -78,10 +78,13 @@ pub fn start(guarded: &GuardedSandbox, given: WardenInput, others: OtherLines) -
         0 => {
             // Where it cannot be opened, settings are read-only.
             let store = HeldStore::of(guarded.plan);
+            let root = HostRoot::open().ok();
+            let judging =
+                store.zip(root).map(|(store, root)| JudgeOutside { store: store.into(), root });
             let outside = OutsideAgents::open(&guarded.plan.agents);
             // When the listener is closed, callers get an error.
             if join(guarded).is_ok() {
-                Arc::new(Warden::new(guarded, lifeline, given, store, others, outside)).watch();
+                Arc::new(Warden::new(guarded, lifeline, given, judging, others, outside)).watch();
             }
             exit(1)
         }
@@ -119,20 +122,20 @@ impl Warden {
         guarded: &GuardedSandbox,
         lifeline: OwnedFd,
         given: WardenInput,
-        store: Option<HeldStore>,
+        judging: Option<JudgeOutside>,
         others: OtherLines,
         outside: OutsideAgents,
     ) -> Warden {
         let plan = guarded.plan.resolved();
-        let store = store.map(Arc::new);
+        let store = judging.as_ref().map(|judging| Arc::clone(&judging.store));
         let lines = DenialSockets::new(given.lines);
         let telling = Arc::new(Telling { keeper: guarded.keeper, lifeline, lines });
-        let settings = others.settler.zip(store.clone()).and_then(|(settler, store)| {
+        let settings = others.settler.zip(store).and_then(|(settler, store)| {
             Settings::new(&plan, settler, store, Arc::clone(&telling)).ok()
         });
         Warden {
             listener: Listener::new(given.listener),
-            gate: Gate::new(given.git, &plan, store, settings),
+            gate: Gate::new(given.git, &plan, judging, settings),
             ports: others.relay.map(|line| RelayedPorts::new(&guarded.plan.ports, line)),
             broker: Broker::new(outside, given.agents),
             reach: ConnectPolicy::of(&plan),

@@ -1,9 +1,9 @@
 //! Carries out calls in git's directories, and has those that change what git obeys judged.
 
 use std::collections::HashMap;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLockReadGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLockReadGuard};
 
 use crate::sandbox::plan::Plan;
 use crate::sandbox::warden::caller::Caller;
@@ -11,13 +11,11 @@ use crate::sandbox::warden::gate::act;
 use crate::sandbox::warden::gate::found::{GateEntry, Root};
 use crate::sandbox::warden::gate::obeyed::{Obeyed, Touch};
 use crate::sandbox::warden::gate::request::Action;
-use crate::sandbox::warden::gate::settings::{Judge, Verdict, WantedFile, present};
-use crate::sandbox::warden::gate::staged::{StagedFile, Staging, check_rights, file_in_memory};
-use crate::sandbox::warden::held::{HeldStore, read_all};
-
-/// The most bytes of a file that a command writes in the place of one that git obeys. A longer one is
-/// dropped.
-const MOST_STAGED: usize = 16 << 20;
+use crate::sandbox::warden::gate::settings::{
+    Judge, JudgeOutside, LONGEST_INDEX, Verdict, WantedFile, act_on_base, present, present_up_to,
+    rename_to_base,
+};
+use crate::sandbox::warden::gate::staged::Staging;
 
 /// The most hooks whose content is remembered.
 const MOST_HOOKS: usize = 64;
@@ -25,8 +23,10 @@ const MOST_HOOKS: usize = 64;
 /// Acts in git's directories.
 pub struct Actor {
     /// None: what git obeys is read-only.
-    judge: Option<Judge>,
-    staging: Staging,
+    pub judge: Option<Judge>,
+    /// The program that reads git's configurations.
+    pub program: Option<PathBuf>,
+    pub staging: Staging,
     /// The content of hooks that are held back, whose modes may still be changed.
     hooks: Mutex<HashMap<PathBuf, Vec<u8>>>,
 }
@@ -53,10 +53,11 @@ pub enum Judgement {
 }
 
 impl Actor {
-    /// `store`: for changes that are held back. None: what git obeys is read-only.
-    pub fn new(plan: &Plan, store: Option<Arc<HeldStore>>) -> Actor {
+    /// `outside` None: what git obeys is read-only.
+    pub fn new(plan: &Plan, outside: Option<JudgeOutside>) -> Actor {
         Actor {
-            judge: Judge::new(plan, store),
+            judge: Judge::new(plan, outside),
+            program: plan.git_program.clone(),
             staging: Staging::default(),
             hooks: Mutex::default(),
         }
@@ -84,30 +85,7 @@ impl Actor {
         });
     }
 
-    /// Judges a file that a command has written.
-    fn settle_one(&self, roots: &[Root], staged: StagedFile, teller: &dyn Teller) -> Option<()> {
-        let mode = staged.mode();
-        let StagedFile { caller, cradle, root, directory, name, below, obeyed, file } = staged;
-        let root = roots.get(root)?;
-        let touch = Touch::Kept(obeyed);
-        let entry = GateEntry { root, directory, name, below, touch };
-        let content = read_all(file.as_fd(), MOST_STAGED).ok()?;
-        let wanted = WantedFile { content: Some(&content), mode };
-        // A file without content has no effect.
-        if content.is_empty() && present(&caller, &entry).ok()?.is_none() {
-            return Some(());
-        }
-        let verdict = self.judge.as_ref()?.change(&caller, &entry, obeyed, &wanted).ok()?;
-        if let Verdict::Held(id) = verdict {
-            teller.tell(cradle?, format!("held={}", id?));
-            if obeyed == Obeyed::Hook {
-                self.remember(entry.path(), content);
-            }
-        }
-        Some(())
-    }
-
-    fn remember(&self, hook: PathBuf, content: Vec<u8>) {
+    pub fn remember(&self, hook: PathBuf, content: Vec<u8>) {
         let mut hooks = self.hooks();
         if hooks.len() >= MOST_HOOKS {
             hooks.clear();
@@ -146,56 +124,6 @@ impl Actor {
         }
     }
 
-    /// Opens a file in memory in the place of one that git obeys. None: it is opened for reading, which
-    /// the kernel allows.
-    fn stage(
-        &self,
-        asking: &Asking,
-        found: &GateEntry,
-        obeyed: Obeyed,
-        flags: i32,
-        mode: u32,
-    ) -> Result<Option<OwnedFd>, i32> {
-        let is_staged = matches!(
-            obeyed,
-            Obeyed::Common | Obeyed::Back | Obeyed::Hook | Obeyed::Config { is_of_worktree: true }
-        );
-        let is_plain = flags & (libc::O_PATH | libc::O_TMPFILE & !libc::O_DIRECTORY) == 0;
-        if self.judge.is_none() || !is_staged || !is_plain {
-            return Err(libc::EROFS);
-        }
-        if flags & (libc::O_ACCMODE | libc::O_TRUNC) == libc::O_RDONLY {
-            return Ok(None);
-        }
-        let caller = asking.caller;
-        let there = present(caller, found)?;
-        match &there {
-            Some(_) if flags & libc::O_CREAT != 0 && flags & libc::O_EXCL != 0 => {
-                return Err(libc::EEXIST);
-            }
-            None if flags & libc::O_CREAT == 0 => return Err(libc::ENOENT),
-            there => check_rights(caller, found, there.is_some())?,
-        }
-        let (content, mode) = match there {
-            Some(there) if flags & libc::O_TRUNC == 0 => (there.content, there.status.st_mode),
-            Some(there) => (Vec::new(), there.status.st_mode),
-            None => (Vec::new(), mode & !caller.mask()?),
-        };
-        let (theirs, ours) = file_in_memory(caller, &content, flags, mode)?;
-        let (directory, name) = (found.directory.try_clone(), found.name.clone());
-        self.staging.add(StagedFile {
-            caller: caller.twin(),
-            cradle: asking.teller.cradle_of(caller.pid),
-            root: found.root.number,
-            directory: directory.map_err(|_| libc::EMFILE)?,
-            name,
-            below: found.below.clone(),
-            obeyed,
-            file: ours,
-        })?;
-        Ok(Some(theirs))
-    }
-
     /// Acts on a name that git obeys.
     fn act_on_kept(
         &self,
@@ -204,11 +132,14 @@ impl Actor {
         obeyed: Obeyed,
         action: &Action,
     ) -> Result<(), i32> {
+        if obeyed.is_base() {
+            return act_on_base(asking.caller, found, obeyed, action);
+        }
         let Some(judge) = &self.judge else { return Err(libc::EROFS) };
         match (obeyed, action) {
             (Obeyed::Foreign, _) => Err(libc::EROFS),
-            // The directory itself is a place for samples.
-            (Obeyed::Hooks, Action::MakeDirectory { .. } | Action::Remove { .. }) => {
+            // The directory itself is a place for samples, and git makes one without files.
+            (Obeyed::Folder, Action::MakeDirectory { .. } | Action::Remove { .. }) => {
                 act::change(asking.caller, found, action)
             }
             (Obeyed::Config { .. }, Action::ChangeMode { mode }) => {
@@ -242,11 +173,32 @@ impl Actor {
     ) -> Result<(), i32> {
         let caller = asking.caller;
         let touches_kept = [from, to].iter().any(|found| matches!(found.touch, Touch::Kept(_)));
+        if let Action::Rename { flags, .. } = action
+            && flags & !libc::RENAME_NOREPLACE == 0
+        {
+            match (from.touch, to.touch) {
+                (
+                    Touch::Free | Touch::Above | Touch::Kept(Obeyed::Index),
+                    Touch::Kept(obeyed @ (Obeyed::Index | Obeyed::Head)),
+                ) => {
+                    if *flags != 0 && present_up_to(caller, to, LONGEST_INDEX)?.is_some() {
+                        return Err(libc::EEXIST);
+                    }
+                    return rename_to_base(caller, from, to, obeyed, self.program.as_deref());
+                }
+                // An index may go, and is none any more.
+                (Touch::Kept(Obeyed::Index), Touch::Free) => {
+                    return act::rename_or_link(caller, from, to, action);
+                }
+                _ => {}
+            }
+        }
         match (&self.judge, to.touch, action) {
             (Some(judge), Touch::Kept(obeyed), Action::Rename { flags, .. })
                 if flags & !libc::RENAME_NOREPLACE == 0
                     && !matches!(from.touch, Touch::Kept(_))
-                    && !matches!(obeyed, Obeyed::Foreign | Obeyed::Hooks) =>
+                    && !matches!(obeyed, Obeyed::Foreign | Obeyed::Folder)
+                    && !obeyed.is_base() =>
             {
                 let there = present(caller, from)?.ok_or(libc::ENOENT)?;
                 if *flags != 0 && present(caller, to)?.is_some() {

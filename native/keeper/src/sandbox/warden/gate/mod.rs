@@ -15,25 +15,30 @@ mod obeyed;
 pub mod request;
 mod settings;
 mod staged;
+mod writing;
 
-use std::ffi::{CString, OsStr};
+use std::ffi::{CStr, CString, OsStr};
+use std::fs;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use crate::sandbox::calls::{self, Naming};
 use crate::sandbox::notices::{Listener, Notice};
 use crate::sandbox::place;
 use crate::sandbox::plan::Plan;
 use crate::sandbox::warden::caller::{Caller, link_of, path_of};
-use crate::sandbox::warden::held::HeldStore;
 use crate::sandbox::warden::settings::Settings;
 use actor::{Actor, Asking};
 pub use actor::{Judgement, Teller};
 use found::{GateEntry, Root};
 use names::Names;
 use request::{Action, FileRequest, Named};
+pub use settings::{HostRoot, JudgeOutside};
+
+/// The name by which git finds its directory.
+const DOT_GIT: &CStr = c".git";
 
 /// Carries out calls for processes in the sandbox.
 pub struct Gate {
@@ -45,11 +50,11 @@ pub struct Gate {
 
 impl Gate {
     /// `trees`: the path at which each of git's directories is seen, and a tree that can be written to.
-    /// `store`: for changes that are held back. The working directory must be `/proc`.
+    /// `outside`: for changes that are judged. The working directory must be `/proc`.
     pub fn new(
         trees: Vec<(PathBuf, OwnedFd)>,
         plan: &Plan,
-        store: Option<Arc<HeldStore>>,
+        outside: Option<JudgeOutside>,
         settings: Option<Settings>,
     ) -> Gate {
         let root = |(number, (path, tree)): (usize, (PathBuf, OwnedFd))| {
@@ -57,7 +62,7 @@ impl Gate {
             Root { number, path, tree, names }
         };
         let roots = trees.into_iter().enumerate().map(root).collect();
-        Gate { roots, actor: Actor::new(plan, store), settings }
+        Gate { roots, actor: Actor::new(plan, outside), settings }
     }
 
     /// Returns whether files are being written that are judged when they are closed.
@@ -128,6 +133,10 @@ impl Gate {
             return Judgement::Continue;
         }
         let Ok(caller) = Caller::of(pid) else { return Judgement::Continue };
+        let takes_name = matches!(request.action, Action::Remove { .. } | Action::Rename { .. });
+        if takes_name && request.names().any(|named| self.is_way_in(&caller, named)) {
+            return Judgement::Return(Err(libc::EROFS));
+        }
         let found = self.find(&caller, &request.what);
         let other = match &request.action {
             Action::Rename { to, .. } | Action::Link { to, .. } => Some(self.find(&caller, to)),
@@ -153,7 +162,7 @@ impl Gate {
         let mut parts = path.split(|byte| *byte == b'/');
         let is_named = |root: &Root| {
             let name = root.path.file_name().unwrap_or_default().as_bytes();
-            parts.clone().any(|part| part == name)
+            parts.clone().any(|part| part == name || part == DOT_GIT.to_bytes())
         };
         if self.roots.iter().any(is_named) {
             return true;
@@ -165,6 +174,25 @@ impl Gate {
         }
         let Ok(start) = link_of(&base.link(pid)) else { return false };
         self.roots.iter().any(|root| start.starts_with(&root.path))
+    }
+
+    /// Returns whether a name is that of a link `.git` to one of git's directories: in its place a command
+    /// could put another repository.
+    fn is_way_in(&self, caller: &Caller, Named { base, path }: &Named) -> bool {
+        let Some((above, _)) = split(path).filter(|(_, name)| *name == DOT_GIT.to_bytes()) else {
+            return false;
+        };
+        let is_link = || -> Result<bool, i32> {
+            let place = caller.place_at(*base, above)?;
+            let seen = caller.act(|| place.open_directory())?;
+            let link = place::step(Some(&seen), DOT_GIT).map_err(|_| libc::ENOENT)?;
+            let status = place::status(&link).map_err(|_| libc::ENOENT)?;
+            let target = fs::metadata(format!("self/fd/{}/.git", seen.as_raw_fd()));
+            let target = target.map(|it| (it.dev(), it.ino())).map_err(|_| libc::ENOENT)?;
+            let is_gits = |root: &Root| place::identity(&root.tree).is_ok_and(|it| it == target);
+            Ok(status.st_mode & libc::S_IFMT == libc::S_IFLNK && self.roots.iter().any(is_gits))
+        };
+        is_link().unwrap_or(false)
     }
 
     /// Finds a name in git's directories. None: it is in none of them.

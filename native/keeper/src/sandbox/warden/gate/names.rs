@@ -5,7 +5,9 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use crate::sandbox::warden::gate::obeyed::{Obeyed, Touch, in_repository, repositories};
+use crate::sandbox::warden::gate::obeyed::{
+    Obeyed, SHARED_INDEX, Touch, at_top, in_repository, repositories,
+};
 
 /// The most directories that are searched for submodules.
 const MOST_LOOKED_AT: usize = 4096;
@@ -32,6 +34,9 @@ impl Names {
 
     /// Returns how a path relates to the names. `path`: relative to the directory.
     pub fn touch(&self, path: &Path) -> Touch {
+        if let Some(obeyed) = at_top(path.as_os_str().as_bytes()) {
+            return Touch::Kept(obeyed);
+        }
         let lower = folded(path);
         let parts: Vec<&[u8]> = lower.iter().map(OsStrExt::as_bytes).collect();
         let touch = self.touch_of(&lower, &parts);
@@ -74,19 +79,22 @@ fn is_spelled_as_gits(path: &Path, lower: &Path) -> bool {
 }
 
 fn is_gits(name: &[u8]) -> bool {
-    let all: [&[u8]; 10] = [
+    let all: [&[u8]; 13] = [
         b"config",
         b"config.worktree",
         b"commondir",
         b"gitdir",
         b"hooks",
+        b"remotes",
+        b"branches",
+        b"index",
         b"info",
         b"attributes",
         b"objects",
         b"alternates",
         b"worktrees",
     ];
-    all.contains(&name)
+    all.contains(&name) || name.starts_with(SHARED_INDEX)
 }
 
 /// Folds case, since a file system may not distinguish it.
@@ -143,12 +151,32 @@ mod tests {
         assert_eq!(touch("worktrees/a/gitdir"), Touch::Kept(Obeyed::Back));
         assert_eq!(touch("modules/x/worktrees/w/commondir"), Touch::Kept(Obeyed::Common));
         assert_eq!(touch("modules/x/hooks/a"), Touch::Kept(Obeyed::Hook));
-        assert_eq!(touch("hooks"), Touch::Kept(Obeyed::Hooks));
+        assert_eq!(touch("hooks"), Touch::Kept(Obeyed::Folder));
+        assert_eq!(touch("modules/x/branches"), Touch::Kept(Obeyed::Folder));
+        assert_eq!(touch("remotes/h:x"), Touch::Kept(Obeyed::Remote));
+        assert_eq!(touch("branches/h:x"), Touch::Kept(Obeyed::Remote));
+        for path in ["index", "worktrees/w/index", "modules/x/index", "sharedindex.0f"] {
+            assert_eq!(touch(path), Touch::Kept(Obeyed::Index), "{path}");
+        }
+        assert_eq!(touch("HEAD"), Touch::Kept(Obeyed::Head));
+        for path in ["objects", "refs"] {
+            assert_eq!(touch(path), Touch::Kept(Obeyed::Base), "{path}");
+        }
         assert_eq!(touch("info/attributes"), Touch::Kept(Obeyed::Attributes));
         assert_eq!(touch("objects/info/alternates"), Touch::Kept(Obeyed::Alternates));
-        for path in
-            ["CONFIG", "config/x", "Hooks/a", "hooks/a/b", ".forkline-gate-1", "Info/attributes"]
-        {
+        for path in [
+            "CONFIG",
+            "config/x",
+            "Hooks/a",
+            "hooks/a/b",
+            "remotes/a/b",
+            "Branches/a",
+            "Index",
+            "head",
+            "Refs",
+            ".forkline-gate-1",
+            "Info/attributes",
+        ] {
             assert_eq!(touch(path), Touch::Kept(Obeyed::Foreign), "{path}");
         }
     }
@@ -158,7 +186,7 @@ mod tests {
         for path in [
             "",
             "info",
-            "objects",
+            "modules/x/objects",
             "worktrees",
             "worktrees/a",
             "modules",
@@ -171,7 +199,10 @@ mod tests {
         }
         for path in [
             "config.lock",
-            "index",
+            "index.lock",
+            "logs/refs/remotes/origin/index",
+            "refs/remotes/origin/HEAD",
+            "worktrees/w/HEAD",
             "refs/heads/config",
             "hooksx",
             "hooks/pre-commit.sample",

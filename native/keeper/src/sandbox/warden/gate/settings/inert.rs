@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use crate::sandbox::warden::gate::settings::reading::Setting;
 
@@ -16,8 +16,8 @@ pub struct SettingContext<'a> {
     pub is_new: bool,
     /// All settings of the configuration as it would be.
     pub all: &'a [Setting],
-    /// The directories that commands write to: a push to a repository there would run its hooks.
-    pub writable: &'a [PathBuf],
+    /// Returns whether no command can make a repository at a path: a push to it would run its hooks.
+    pub is_elsewhere: &'a dyn Fn(&Path) -> bool,
     /// Returns whether a submodule's working tree may be this. None: the configuration is no submodule's.
     pub may_be_worktree: Option<IsWorktree<'a>>,
 }
@@ -63,10 +63,12 @@ pub fn effect(Setting { key, value }: &Setting, place: &SettingContext) -> Effec
         (b"user", None, _) => of_value(!is_odd(value)),
         (b"remote", Some(name), _) if has_helper(name) => Effect::Any,
         (b"remote", Some(_), b"url" | b"pushurl") => {
-            of_value(is_address(value, Some(place.writable)))
+            of_value(is_address(value, place.is_elsewhere))
         }
         (b"remote", Some(_), b"fetch") => of_value(is_plain(value)),
-        (b"submodule", Some(_), b"url") => of_value(is_address(value, None)),
+        (b"submodule", Some(_), b"url") => {
+            of_value(is_beside_remote(value) || is_address(value, place.is_elsewhere))
+        }
         (b"submodule", Some(_), b"active") => Effect::Harmless,
         (b"submodule", Some(_), b"update") => {
             of_value(matches!(value, b"checkout" | b"rebase" | b"merge" | b"none"))
@@ -107,20 +109,27 @@ fn is_remote(value: &[u8], place: &SettingContext) -> bool {
         let key = [b"remote.", value, b".url"].concat();
         place.all.iter().any(|setting| setting.key == key)
     };
-    value == b"." || is_plain(value) && (is_known() || is_address(value, Some(place.writable)))
+    // By a name without a slash git also looks for a file in `remotes` or `branches`.
+    let is_address = || value.contains(&b'/') && is_address(value, place.is_elsewhere);
+    value == b"." || is_plain(value) && (is_known() || is_address())
+}
+
+/// Returns whether the address of a submodule is relative to that of a remote, which is judged itself.
+fn is_beside_remote(value: &[u8]) -> bool {
+    is_plain(value) && (value.starts_with(b"./") || value.starts_with(b"../"))
 }
 
 /// Returns whether git takes a value for an address that it speaks to by itself: neither for an option,
-/// nor for a command, nor for the name of a program. `writable`: the directories in which the repository
-/// may not lie.
-fn is_address(value: &[u8], writable: Option<&[PathBuf]>) -> bool {
+/// nor for a command, nor for the name of a program. `is_elsewhere`: see [`SettingContext`].
+fn is_address(value: &[u8], is_elsewhere: &dyn Fn(&Path) -> bool) -> bool {
     if !is_plain(value) || contains(value, b"@-") {
         return false;
     }
+    let is_elsewhere = |path: &[u8]| is_elsewhere(Path::new(OsStr::from_bytes(path)));
     let Some(at) = find(value, b"://") else {
         let slash = find(value, b"/").unwrap_or(value.len());
         let is_local = find(value, b":").is_none_or(|colon| slash < colon);
-        return !is_local || writable.is_none_or(|writable| is_elsewhere(value, writable));
+        return !is_local || is_elsewhere(value);
     };
     let (scheme, rest) = value.split_at(at);
     let rest = rest.get(b"://".len()..).unwrap_or_default();
@@ -128,34 +137,9 @@ fn is_address(value: &[u8], writable: Option<&[PathBuf]>) -> bool {
         b"http" | b"https" | b"ssh" | b"git" | b"git+ssh" | b"ssh+git" | b"ftp" | b"ftps" => {
             rest.first().is_some_and(|first| *first != b'-')
         }
-        b"file" => {
-            writable.is_none_or(|writable| !rest.contains(&b'%') && is_elsewhere(rest, writable))
-        }
+        b"file" => !rest.contains(&b'%') && is_elsewhere(rest),
         _ => false,
     }
-}
-
-/// Returns whether a path is, wherever it is looked at from, in none of these directories.
-fn is_elsewhere(path: &[u8], writable: &[PathBuf]) -> bool {
-    let Some(path) = plain_path(Path::new(OsStr::from_bytes(path))) else { return false };
-    let is_of_a_process = path.starts_with("/proc") || path.starts_with("/dev");
-    !is_of_a_process && !writable.iter().any(|directory| path.starts_with(directory))
-}
-
-/// Returns an absolute path without `.` and `..`. None: it is relative.
-pub fn plain_path(path: &Path) -> Option<PathBuf> {
-    let mut plain = PathBuf::from("/");
-    if !path.is_absolute() {
-        return None;
-    }
-    for part in path.components() {
-        match part {
-            Component::Normal(name) => plain.push(name),
-            Component::ParentDir => drop(plain.pop()),
-            _ => {}
-        }
-    }
-    Some(plain)
 }
 
 /// Returns whether a value is neither an option nor the command of a helper (`ext::`).
@@ -191,7 +175,7 @@ mod tests {
         let place = SettingContext {
             is_new,
             all: &[setting("remote.origin.url", "https://h/r")],
-            writable: &["/w".into()],
+            is_elsewhere: &|path| path.starts_with("/srv"),
             may_be_worktree: Some(&|value| value == b"../../../sub"),
         };
         effect(&setting(key, value), &place) == Effect::Harmless
@@ -252,6 +236,7 @@ mod tests {
             ("branch.main.mergeoptions", "-s evil"),
             ("branch.main.remote", "ext::sh -c x"),
             ("branch.main.remote", "evil"),
+            ("branch.main.remote", "h:x"),
             ("branch.main.pushremote", "/w/evil"),
             ("remote.origin.url", "ext::sh -c x"),
             ("remote.origin.url", "--upload-pack=x"),
@@ -259,11 +244,9 @@ mod tests {
             ("remote.origin.url", "ssh://-oProxyCommand=x/r"),
             ("remote.origin.url", "a@-oProxyCommand=x:r"),
             ("remote.origin.url", "/w/evil"),
-            ("remote.origin.url", "/srv/../w/evil"),
             ("remote.origin.url", "../evil"),
             ("remote.origin.url", "file:///w/evil"),
             ("remote.origin.url", "file:///%77/evil"),
-            ("remote.origin.url", "/proc/self/cwd/evil"),
             ("remote.origin.url", "https://h/r\n[core]"),
             ("remote.origin.uploadpack", "x"),
             ("remote.origin.receivepack", "x"),
@@ -274,6 +257,8 @@ mod tests {
             ("submodule.a.update", "!x"),
             ("submodule.a.url", "ext::x"),
             ("submodule.a.url", "-x"),
+            ("submodule.a.url", "/w/evil"),
+            ("submodule.a.url", "file:///w/evil"),
             ("core.worktree", "/"),
             ("core.repositoryformatversion", "2"),
             ("url.x.insteadof", "y"),

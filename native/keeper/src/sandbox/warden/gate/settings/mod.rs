@@ -1,14 +1,17 @@
 //! Changes of the files that git obeys, judged by what would be there: what is inert is put there, all
 //! else is held back.
 
+mod base;
 mod compare;
+mod elsewhere;
+mod index;
 mod inert;
 mod place;
 mod putting;
 mod reading;
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::sandbox::plan::{Access, Plan};
@@ -16,11 +19,15 @@ use crate::sandbox::warden::caller::Caller;
 use crate::sandbox::warden::gate::found::GateEntry;
 use crate::sandbox::warden::gate::obeyed::Obeyed;
 use crate::sandbox::warden::held::{HeldChange, HeldKind, HeldStore};
+pub use base::{LONGEST_INDEX, act_on_base, put_base, rename_to_base};
 use compare::changed_keys;
+use elsewhere::HostFiles;
+pub use elsewhere::HostRoot;
 use inert::{Effect, SettingContext, effect};
 use putting::Present;
 use putting::put;
-pub use putting::{WantedFile, present};
+pub use putting::{WantedFile, present, present_up_to};
+pub use reading::LONGEST;
 use reading::settings;
 
 /// Judges changes of settings.
@@ -29,8 +36,15 @@ pub struct Judge {
     program: PathBuf,
     /// The directories that commands write to.
     writable: Vec<PathBuf>,
+    host: HostFiles,
     /// The configurations that did not exist before: git writes a new one in many steps.
     made: Mutex<HashSet<PathBuf>>,
+}
+
+/// What the judge has outside of the sandbox's mounts.
+pub struct JudgeOutside {
+    pub store: Arc<HeldStore>,
+    pub root: HostRoot,
 }
 
 /// The decision about a change.
@@ -42,12 +56,14 @@ pub enum Verdict {
 }
 
 impl Judge {
-    /// `store`: opened outside of the sandbox's mounts. None: settings are read-only.
-    pub fn new(plan: &Plan, store: Option<Arc<HeldStore>>) -> Option<Judge> {
+    /// `outside` None: settings are read-only.
+    pub fn new(plan: &Plan, outside: Option<JudgeOutside>) -> Option<Judge> {
         let program = plan.git_program.clone().filter(|_| !plan.settings_read_only)?;
         let written = plan.paths(Access::Write).chain(plan.paths(Access::Git));
         let writable = written.map(Into::into).collect();
-        Some(Judge { store: store?, program, writable, made: Mutex::default() })
+        let JudgeOutside { store, root } = outside?;
+        let host = HostFiles::new(root, plan);
+        Some(Judge { store, program, writable, host, made: Mutex::default() })
     }
 
     /// Carries out a change of a file that git obeys, or holds it back. An error is the errno for the
@@ -154,10 +170,11 @@ impl Judge {
         let is_new = obeyed == Obeyed::Config { is_of_worktree: false }
             && (before.is_none() || self.made().contains(&at.path()));
         let may_be_worktree = |value: &[u8]| place::may_be_worktree(at, value, &self.writable);
+        let is_elsewhere = |path: &Path| self.host.is_elsewhere(path);
         let place = SettingContext {
             is_new,
             all: &all,
-            writable: &self.writable,
+            is_elsewhere: &is_elsewhere,
             may_be_worktree: place::is_submodules(at).then_some(&may_be_worktree),
         };
         let mut keys = changed_keys(&before_all, &all, |setting| effect(setting, &place));

@@ -6,10 +6,9 @@ use std::fs::{self, OpenOptions};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::sandbox::warden::gate::found::GateEntry;
-use crate::sandbox::warden::gate::settings::inert::plain_path;
 
 /// The most bytes of a `.git` file.
 const LONGEST: u64 = 8192;
@@ -60,7 +59,7 @@ pub fn may_be_worktree(at: &GateEntry, value: &[u8], writable: &[PathBuf]) -> bo
     if !is_within(at, &tree, writable) {
         return false;
     }
-    let named = named_by(&tree).and_then(|named| plain_path(&tree.join(named)));
+    let named = named_by(&tree).and_then(|named| plain_path(&tree, &named));
     named.as_deref() == at.path().parent()
 }
 
@@ -70,7 +69,30 @@ fn resolved(at: &GateEntry, text: &[u8]) -> Option<PathBuf> {
     if text.is_empty() || text.iter().any(u8::is_ascii_control) {
         return None;
     }
-    plain_path(&at.path().parent()?.join(OsStr::from_bytes(text)))
+    plain_path(at.path().parent()?, Path::new(OsStr::from_bytes(text)))
+}
+
+/// Returns an absolute path without `.` and `..`. None: the path goes up from a name, which may be that
+/// of a link. `base`: the real path of the directory in which it begins.
+fn plain_path(base: &Path, path: &Path) -> Option<PathBuf> {
+    let mut plain = base.to_owned();
+    let mut goes_down = false;
+    for part in path.components() {
+        match part {
+            Component::RootDir => {
+                plain = PathBuf::from("/");
+                goes_down = true;
+            }
+            Component::Normal(name) => {
+                plain.push(name);
+                goes_down = true;
+            }
+            Component::ParentDir if goes_down => return None,
+            Component::ParentDir => drop(plain.pop()),
+            _ => {}
+        }
+    }
+    Some(plain)
 }
 
 /// Returns whether a directory is one in which commands write, reached by no link, and none of git's.
@@ -89,4 +111,19 @@ fn named_by(directory: &Path) -> Option<PathBuf> {
     file.take(LONGEST).read_to_end(&mut text).ok()?;
     let named = text.strip_prefix(b"gitdir: ")?;
     Some(PathBuf::from(OsStr::from_bytes(named.trim_ascii_end())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_goes_up_only_at_its_beginning() {
+        let of = |path: &str| plain_path(Path::new("/w/.git/modules/a"), Path::new(path));
+        assert_eq!(of("../../../a/./b"), Some("/w/a/b".into()));
+        assert_eq!(of("/x//y"), Some("/x/y".into()));
+        for path in ["../link/../a", "/link/../a", "/../a"] {
+            assert_eq!(of(path), None, "{path}");
+        }
+    }
 }

@@ -26,6 +26,11 @@ pub struct WantedFile<'a> {
 
 /// Returns what is at a name. None: nothing. An error: no regular file, or one that is too long.
 pub fn present(caller: &Caller, at: &GateEntry) -> Result<Option<Present>, i32> {
+    present_up_to(caller, at, LONGEST)
+}
+
+/// The same, for a file of at most this many bytes.
+pub fn present_up_to(caller: &Caller, at: &GateEntry, most: usize) -> Result<Option<Present>, i32> {
     match open(caller, at, libc::O_RDONLY) {
         Err(libc::ENOENT) => Ok(None),
         Err(libc::ELOOP) => Err(libc::EACCES),
@@ -35,7 +40,7 @@ pub fn present(caller: &Caller, at: &GateEntry) -> Result<Option<Present>, i32> 
             if status.st_mode & libc::S_IFMT != libc::S_IFREG {
                 return Err(libc::EACCES);
             }
-            Ok(Some(Present { status, content: read_all(file.as_fd(), LONGEST)? }))
+            Ok(Some(Present { status, content: read_all(file.as_fd(), most)? }))
         }
     }
 }
@@ -60,28 +65,63 @@ pub fn put(
     }
     let own = name_of_gate(&id().map_err(|error| errno(&error))?);
     let own = CString::new(own).map_err(|_| libc::EINVAL)?;
-    let made = caller.act(|| make(at, &own, content, mode(at, present, wanted)?));
+    let made = caller.act(|| make(at, &own, content, mode(at, present, wanted)?, None));
     let result = made.and_then(|()| {
-        if !is_unchanged(caller, at, present) {
-            return Err(libc::EAGAIN);
-        }
-        caller.act(|| {
-            // SAFETY: names that end with NUL, and numbers.
-            let result =
-                unsafe { libc::renameat(directory, own.as_ptr(), directory, at.name.as_ptr()) };
-            done(result.into())
-        })
+        let is_same = is_unchanged(caller, at, present);
+        if is_same { rename(caller, at, &own) } else { Err(libc::EAGAIN) }
     });
     if result.is_err() {
-        // SAFETY: a name that ends with NUL, and numbers.
-        let remove = || done(unsafe { libc::unlinkat(directory, own.as_ptr(), 0) }.into());
-        let _ = caller.act(remove);
+        remove(caller, at, &own);
     }
     result
 }
 
-/// Makes a file under a name of the gate's own, which the gate opens for nobody.
-fn make(at: &GateEntry, own: &CString, content: &[u8], mode: u32) -> Result<(), i32> {
+/// Puts a copy of an index there, whatever is there now. `status`: that of the file that the caller has
+/// written; git compares its time with those of other files.
+pub fn replace(
+    caller: &Caller,
+    at: &GateEntry,
+    content: &[u8],
+    status: &libc::stat,
+) -> Result<(), i32> {
+    let own = name_of_gate(&id().map_err(|error| errno(&error))?);
+    let own = CString::new(own).map_err(|_| libc::EINVAL)?;
+    let mode = status.st_mode & 0o777;
+    let made = caller.act(|| make(at, &own, content, mode, Some(status)));
+    let result = made.and_then(|()| rename(caller, at, &own));
+    if result.is_err() {
+        remove(caller, at, &own);
+    }
+    result
+}
+
+/// Gives a file of the gate's own its name.
+fn rename(caller: &Caller, at: &GateEntry, own: &CString) -> Result<(), i32> {
+    let directory = at.directory.as_raw_fd();
+    caller.act(|| {
+        // SAFETY: names that end with NUL, and numbers.
+        let result =
+            unsafe { libc::renameat(directory, own.as_ptr(), directory, at.name.as_ptr()) };
+        done(result.into())
+    })
+}
+
+fn remove(caller: &Caller, at: &GateEntry, own: &CString) {
+    let _ = caller.act(|| {
+        // SAFETY: a name that ends with NUL, and numbers.
+        done(unsafe { libc::unlinkat(at.directory.as_raw_fd(), own.as_ptr(), 0) }.into())
+    });
+}
+
+/// Makes a file under a name of the gate's own, which the gate opens for nobody. `times`: the status that
+/// has them; None: the current time.
+fn make(
+    at: &GateEntry,
+    own: &CString,
+    content: &[u8],
+    mode: u32,
+    times: Option<&libc::stat>,
+) -> Result<(), i32> {
     let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_CLOEXEC;
     // SAFETY: a name that ends with NUL, and numbers.
     let file = unsafe { libc::openat(at.directory.as_raw_fd(), own.as_ptr(), flags, 0o600) };
@@ -91,15 +131,21 @@ fn make(at: &GateEntry, own: &CString, content: &[u8], mode: u32) -> Result<(), 
     // SAFETY: the descriptor was just opened; nothing else owns it.
     let mut file = File::from(unsafe { OwnedFd::from_raw_fd(file) });
     file.write_all(content).map_err(|error| errno(&error))?;
+    if let Some(it) = times {
+        let time = |tv_sec, tv_nsec| libc::timespec { tv_sec, tv_nsec };
+        let both = [time(it.st_atime, it.st_atime_nsec), time(it.st_mtime, it.st_mtime_nsec)];
+        // SAFETY: a number, and an array that outlives the call.
+        done(unsafe { libc::futimens(file.as_raw_fd(), both.as_ptr()) }.into())?;
+    }
     // SAFETY: takes numbers only.
     done(unsafe { libc::fchmod(file.as_raw_fd(), mode) }.into())
 }
 
-/// Returns the mode of the file: as asked for, but not writable for others than before.
+/// Returns the mode of the file: as asked for, but readable, and not writable for others than before.
 fn mode(at: &GateEntry, present: Option<&Present>, wanted: &WantedFile) -> Result<u32, i32> {
     let directory = files::status(&at.directory).map_err(|error| errno(&error))?;
     let before = present.map_or(0, |present| present.status.st_mode);
-    Ok(wanted.mode & 0o777 & (0o755 | before | directory.st_mode & 0o020))
+    Ok(0o400 | wanted.mode & 0o777 & (0o755 | before | directory.st_mode & 0o020))
 }
 
 fn is_unchanged(caller: &Caller, at: &GateEntry, before: Option<&Present>) -> bool {
