@@ -11,7 +11,7 @@ import { cachesOf, type SandboxCaches } from './caches/caches.js';
 import { noteLayers } from './caches/refresh.js';
 import { HIDDEN_IN_HOME, HIDDEN_IN_SYSTEM, KEPT_SETTINGS, PROXY_PORT } from './defaults.js';
 import { judgedSettings } from './git/judged.js';
-import { OBEYED_BY_GIT } from './git/places.js';
+import { OBEYED_BY_GIT } from './git/names.js';
 import { agentsOf, type OfferedAgents } from './keys/agents.js';
 import { publicDockerDirectories, shownDockerConfig } from './keys/docker-config.js';
 import { publicSshFiles } from './keys/public-files.js';

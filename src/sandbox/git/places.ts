@@ -1,29 +1,16 @@
 import { lstatSync, readFileSync, realpathSync, type Stats } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { resolveFromHome } from '../../support/directories/home.js';
+import { isAmong } from '../paths.js';
 import { readGitConfig } from './config.js';
+import { obeyedElsewhere } from './elsewhere.js';
 
 /** The paths that git uses for a directory. */
 export interface GitPlaces {
   /** Git's own directories, by real paths. A commit writes there. */
   readonly directories: readonly string[];
-  /** Other paths that git obeys: a `.git` file, and hooks and configurations that its configuration names. */
+  /** Other paths that git obeys: a `.git` file, and hooks and configurations that a configuration names. */
   readonly obeyed: readonly string[];
 }
-
-/**
- * The names that git obeys in its own directory, whether they exist or not. The keeper has the same list:
- * see native/keeper/src/sandbox/warden/gate/obeyed.rs.
- */
-export const OBEYED_BY_GIT = [
-  'hooks',
-  'config',
-  'config.worktree',
-  'commondir',
-  'gitdir',
-  'info/attributes',
-  'objects/info/alternates',
-] as const;
 
 const NONE: GitPlaces = { directories: [], obeyed: [] };
 
@@ -38,59 +25,69 @@ const NONE: GitPlaces = { directories: [], obeyed: [] };
  */
 export function gitPlaces(workspace: string): GitPlaces {
   for (let directory = workspace; ; directory = dirname(directory)) {
-    const path = join(directory, '.git');
-    const found = look(path);
-    if (found?.isDirectory()) return placesOf(path);
+    const file = join(directory, '.git');
+    const found = look(file);
     if (found?.isFile()) {
-      const named = namedBy(path);
-      return named === undefined ? NONE : placesOf(named, [path]);
+      const named = namedBy(file);
+      const all = named === undefined ? within(file) : [named];
+      return all.length === 0 ? NONE : placesOf(all, directory, [file]);
     }
-    // Git follows a link, but it cannot be known which process has made it.
+    const all = within(file);
+    if (all.length > 0) return placesOf(all, directory);
     if (found !== undefined || directory === dirname(directory)) return NONE;
   }
 }
 
 /** Finds git's paths in a writable directory that is no workspace. */
 export function gitPlacesWithin(directory: string): GitPlaces {
-  const path = join(directory, '.git');
-  return look(path)?.isDirectory() ? placesOf(path) : NONE;
+  const file = join(directory, '.git');
+  const all = within(file);
+  if (all.length === 0) return NONE;
+  return placesOf(all, directory, look(file)?.isFile() ? [file] : []);
 }
 
-function placesOf(directory: string, obeyed: readonly string[] = []): GitPlaces {
-  return { directories: [directory], obeyed: [...obeyed, ...configuredBy(directory)] };
+function placesOf(
+  directories: readonly string[],
+  worktree: string,
+  files: readonly string[] = [],
+): GitPlaces {
+  const elsewhere = directories.flatMap((directory) => obeyedElsewhere(directory, worktree));
+  return { directories, obeyed: [...new Set([...files, ...elsewhere])] };
 }
 
-/** Returns hooks and configurations elsewhere that a directory's configuration tells git to obey. */
-function configuredBy(directory: string): readonly string[] {
-  const worktree = dirname(directory);
-  const found: string[] = [];
-  for (const name of ['config', 'config.worktree']) {
-    const path = join(directory, name);
-    for (const [key, values] of readGitConfig(path)) {
-      const isIncluded = key === 'include.path' || /^includeif\..*\.path$/s.test(key);
-      const isObeyed = isIncluded || OBEYED_KEYS.has(key);
-      // Hooks are looked up from the directory in which they run.
-      const base = isIncluded ? directory : worktree;
-      if (!isObeyed) continue;
-      for (const value of values.filter(Boolean)) {
-        // Without a home directory, git itself fails at a path that begins with `~`.
-        const named = resolveFromHome(base, value);
-        if (named !== undefined) found.push(named);
-      }
-    }
-  }
-  return found;
+/**
+ * Returns git's directories for a `.git` that is one, or a file or a link that leads to one beside or below it:
+ * whoever has made it, to keep what git obeys there widens nothing. Empty: there are none.
+ */
+function within(path: string): readonly string[] {
+  const found = look(path);
+  if (found?.isDirectory()) return [path];
+  const own = found?.isFile() ? placeIn(path) : real(path);
+  const top = dirname(path);
+  const isIn = (place: string) => place !== top && isAmong(place, [top]) && isRepository(place);
+  if (own === undefined || !isIn(own)) return [];
+  const named = read(join(own, 'commondir'));
+  const common = named === undefined ? undefined : real(resolve(own, named));
+  if (common === undefined || !isIn(common)) return [own];
+  return isAmong(own, [common]) ? [common] : [own, common];
 }
 
-const OBEYED_KEYS = new Set(['core.hookspath', 'core.attributesfile', 'core.fsmonitor']);
+function isRepository(directory: string): boolean {
+  return look(join(directory, 'HEAD')) !== undefined;
+}
+
+/** Returns the directory that a `.git` file names. */
+function placeIn(file: string): string | undefined {
+  const path = read(file)?.match(/^gitdir: (.+)$/m)?.[1];
+  return path === undefined ? undefined : real(resolve(dirname(file), path));
+}
 
 /**
  * Returns the directory that a `.git` file names and that names the file in turn: a worktree's or a
  * submodule's.
  */
 function namedBy(file: string): string | undefined {
-  const path = read(file)?.match(/^gitdir: (.+)$/m)?.[1];
-  const own = path === undefined ? undefined : real(resolve(dirname(file), path));
+  const own = placeIn(file);
   if (own === undefined) return undefined;
   return commonOf(own, file) ?? submoduleOf(own, file);
 }

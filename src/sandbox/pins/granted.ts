@@ -1,6 +1,7 @@
 import { noteReachable, reachableDirectories } from '../../support/directories/reachable.js';
 import { InputError } from '../../support/errors.js';
 import { type GitPlaces, gitPlaces, gitPlacesWithin } from '../git/places.js';
+import { isAmong } from '../paths.js';
 import { follow, followTrusted } from './follow.js';
 import { identityOf } from './identity.js';
 
@@ -44,8 +45,10 @@ export function grant(asked: RequestedRights): GrantedRights {
   const allowWrite = realOf(asked.allowWrite, known);
   const roots = [workspace ?? [], temporary, allowWrite].flat();
   for (const root of roots) known.add(root);
-  const git = asked.hasGit ? gitOf(workspace, allowWrite) : { directories: [], obeyed: [] };
-  const writable = [...new Set([...roots, ...git.directories])];
+  const found = asked.hasGit ? gitOf(workspace, allowWrite) : { directories: [], obeyed: [] };
+  const writable = [...new Set([...roots, ...found.directories])];
+  const isWritten = (path: string) => isAmong(follow(path)?.real ?? path, writable);
+  const git = { ...found, obeyed: found.obeyed.filter(isWritten) };
   noteReachable(writable);
   const shown = realOf(asked.allowRead, known);
   const sockets = realOf(asked.sockets, known);

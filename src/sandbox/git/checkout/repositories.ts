@@ -1,6 +1,8 @@
 import { closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { basename, dirname, relative, resolve } from 'node:path';
 import type { EngineSandbox } from '../../../engine/message.js';
+import { isAmong } from '../../paths.js';
+import { readGitConfig } from '../config.js';
 
 /** A working tree of git in which a sandbox protects names. */
 export interface KeptRepository {
@@ -20,17 +22,19 @@ const known = new WeakMap<EngineSandbox, readonly KeptRepository[]>();
 export function keptRepositories(sandbox: EngineSandbox): readonly KeptRepository[] {
   const last = known.get(sandbox);
   if (last !== undefined) return last;
-  const found = findRepositories(sandbox.kept);
+  const found = findRepositories(sandbox);
   known.set(sandbox, found);
   return found;
 }
 
-function findRepositories(kept: readonly string[]): readonly KeptRepository[] {
+function findRepositories({ kept, plan }: EngineSandbox): readonly KeptRepository[] {
+  const fields = plan.split('\0');
+  const directories = fields.filter((_, at) => at % 2 === 1 && fields[at - 1] === 'git');
   const tops = new Map<string, KeptRepository | undefined>();
   const names = new Map<KeptRepository, string[]>();
   for (const path of kept) {
     // A checkout does not replace git's own files. A line break would make two names where git reads them.
-    if (basename(path) === '.git' || path.includes('/.git/') || path.includes('\n')) continue;
+    if (basename(path) === '.git' || isAmong(path, directories) || path.includes('\n')) continue;
     const directory = dirname(path);
     if (!tops.has(directory)) tops.set(directory, repositoryOf(directory));
     const repository = tops.get(directory);
@@ -59,6 +63,10 @@ function linkedRepository(top: string, file: string): KeptRepository | undefined
   if (named === undefined) return undefined;
   const git = resolve(top, named);
   const common = readSmall(`${git}/commondir`).trim();
+  // The directory beside a bare repository is no working tree.
+  const isBare =
+    common === '' && readGitConfig(`${git}/config`).get('core.bare')?.at(-1) === 'true';
+  if (isBare) return undefined;
   return { top, git, common: common === '' ? git : resolve(git, common), names: [] };
 }
 
