@@ -49,6 +49,7 @@ use layers::Layers;
 use namespaces::{Inside, Outside, Side};
 use plan::{Access, Plan, Require};
 use report::{Enforced, Mechanism, Protection, SetupError};
+use tree::Made;
 use warden::GuardedSandbox;
 
 /// What is found out before anything changes.
@@ -67,6 +68,8 @@ struct Built {
     listener: Option<OwnedFd>,
     /// Git's directories, with the paths at which they are seen.
     git: Vec<(PathBuf, OwnedFd)>,
+    /// The same directories without their covers, where settings are judged.
+    beneath: Vec<(PathBuf, OwnedFd)>,
     /// The sockets at which commands call the user's agents.
     agents: Vec<OwnedFd>,
     /// The socket to the warden.
@@ -175,11 +178,12 @@ fn hand_out(inside: &Inside, built: Built) -> Result<Built, SetupError> {
     probe::holding().map_err(SetupError::of(Protection::UnixSockets, held))?;
     let (warden, lines) = pair().map_err(refuse())?;
     if let Some(listener) = built.listener {
+        inside.hand_beneath(&built.beneath).map_err(refuse())?;
         inside.hand_out(&listener, &lines, &built.agents, &built.git).map_err(refuse())?;
     }
     probe::connecting().map_err(refuse())?;
-    let (git, agents) = (Vec::new(), Vec::new());
-    Ok(Built { listener: None, git, agents, warden: Some(warden), ..built })
+    let (git, beneath, agents) = (Vec::new(), Vec::new(), Vec::new());
+    Ok(Built { listener: None, git, beneath, agents, warden: Some(warden), ..built })
 }
 
 /// Checks the sandbox before any command is in it.
@@ -215,7 +219,7 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, SetupEr
     let plan = &plan.resolved();
     let (git, judges_settings) = (tree::git_trees(plan)?, plan.judges_settings());
     let public = agents::inside::public_files(&plan.agents);
-    let [reading, caching] = tree::make(plan, before.layers.as_ref())?;
+    let Made { by: [reading, caching], beneath } = tree::make(plan, before.layers.as_ref())?;
     let agents = agents::inside::listen(&plan.agents, public)
         .map_err(SetupError::of(Protection::UnixSockets, "making the sockets of agents"))?;
     if !plan.network {
@@ -248,7 +252,7 @@ fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, SetupEr
     enforced.set(Protection::Privileges, Mechanism::Namespace);
     enforced.set(Protection::Settings, Mechanism::of_settings(plan, judges_settings));
     enforced.set(Protection::Caches, caching);
-    Ok(Built { enforced, listener, git, agents, warden: None })
+    Ok(Built { enforced, listener, git, beneath, agents, warden: None })
 }
 
 /// Makes the protections that need no namespaces.
@@ -267,7 +271,8 @@ fn confine_alone(plan: &Plan, rights: u64) -> Result<Built, SetupError> {
     enforced.set(Protection::SocketFamilies, Mechanism::Seccomp);
     enforced.set(Protection::Privileges, Mechanism::None);
     enforced.set(Protection::Caches, Mechanism::None);
-    Ok(Built { enforced, listener, git: Vec::new(), agents: Vec::new(), warden: None })
+    let (git, beneath, agents) = (Vec::new(), Vec::new(), Vec::new());
+    Ok(Built { enforced, listener, git, beneath, agents, warden: None })
 }
 
 /// Applies Landlock and the filter, and gives up privileges. Returns whether Landlock isolates signals

@@ -31,6 +31,11 @@ impl Tree {
         Tree::open(CWD, path, COPIED, path.is_dir())
     }
 
+    /// Copies the mount at a path without those below.
+    pub fn copy_alone(path: &Path) -> io::Result<Tree> {
+        Tree::open(CWD, path, OpenTreeFlags::OPEN_TREE_CLONE, path.is_dir())
+    }
+
     /// Copies the mounts at an open file.
     pub fn copy_of(file: &OwnedFd) -> io::Result<Tree> {
         let kind = place::status(file)?.st_mode & libc::S_IFMT;
@@ -75,6 +80,13 @@ impl Tree {
         let attributes = setting(libc::MOUNT_ATTR_RDONLY);
         let flags = libc::AT_EMPTY_PATH | libc::AT_RECURSIVE;
         set_attributes(self.descriptor.as_raw_fd(), c"", flags, &attributes)?;
+        Ok(self)
+    }
+
+    /// Makes the topmost mount of the tree writable, where the outside can write to it.
+    pub fn writable(self) -> io::Result<Tree> {
+        let attributes = libc::mount_attr { attr_clr: libc::MOUNT_ATTR_RDONLY, ..setting(0) };
+        set_attributes(self.descriptor.as_raw_fd(), c"", libc::AT_EMPTY_PATH, &attributes)?;
         Ok(self)
     }
 

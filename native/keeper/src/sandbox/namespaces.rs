@@ -44,6 +44,8 @@ pub struct WardenInput {
     pub agents: Vec<OwnedFd>,
     /// Git's directories: the path at which each is seen, and a tree that can be written to.
     pub git: Vec<(PathBuf, OwnedFd)>,
+    /// The same directories, as they are seen without their covers.
+    pub beneath: Vec<(PathBuf, OwnedFd)>,
 }
 
 /// The most bytes handed over, paths included.
@@ -53,6 +55,15 @@ impl Inside {
     /// Waits until user and group ids are mapped. Returns whether that succeeded.
     pub fn is_mapped(&mut self) -> bool {
         matches!(self.mapped.read(&mut [0]), Ok(1))
+    }
+
+    /// Hands the process outside git's directories as they are seen without their covers, before all else: a
+    /// message has room for few descriptors.
+    pub fn hand_beneath(&self, beneath: &[(PathBuf, OwnedFd)]) -> io::Result<()> {
+        let mut all = beneath.iter();
+        all.try_for_each(|(path, seen)| {
+            send(self.outside.as_fd(), [path.as_os_str().as_bytes(), b""], &[seen.as_fd()])
+        })
     }
 
     /// Hands the process outside what the warden needs.
@@ -84,6 +95,7 @@ impl Outside {
     /// it failed; then the process inside has ended.
     pub fn wait_until_made(&self, mut take: impl FnMut(WardenInput)) -> bool {
         let mut text = vec![0; LONGEST_HANDED];
+        let mut beneath = Vec::new();
         while let Ok(received) = receive(self.inside.as_fd(), &mut text) {
             let mut given = received.descriptors.into_iter();
             match (given.next(), given.next(), received.length) {
@@ -92,7 +104,13 @@ impl Outside {
                     let agents = given.by_ref().take(count.into()).collect();
                     let paths = text.get(1..length).unwrap_or_default().split(|byte| *byte == 0);
                     let paths = paths.map(|path| PathBuf::from(OsStr::from_bytes(path)));
-                    take(WardenInput { listener, lines, agents, git: paths.zip(given).collect() });
+                    let git = paths.zip(given).collect();
+                    let beneath = std::mem::take(&mut beneath);
+                    take(WardenInput { listener, lines, agents, git, beneath });
+                }
+                (Some(seen), None, length @ 1..) => {
+                    let path = text.get(..length).unwrap_or_default();
+                    beneath.push((PathBuf::from(OsStr::from_bytes(path)), seen));
                 }
                 (None, None, 1..) => return true,
                 _ => break,

@@ -91,6 +91,19 @@ pub fn status(file: &OwnedFd) -> io::Result<libc::stat> {
     }
 }
 
+/// Returns the id of the mount through which a file was opened.
+pub fn mount_of(file: &OwnedFd) -> io::Result<u64> {
+    let mut found = MaybeUninit::<libc::statx>::zeroed();
+    let flags = libc::AT_EMPTY_PATH | libc::AT_SYMLINK_NOFOLLOW;
+    let (number, name) = (file.as_raw_fd(), c"".as_ptr());
+    // SAFETY: fills the structure, which is valid as zeros too.
+    match unsafe { libc::statx(number, name, flags, libc::STATX_MNT_ID, found.as_mut_ptr()) } {
+        // SAFETY: as above.
+        0 => Ok(unsafe { found.assume_init() }.stx_mnt_id),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 /// Opens a name in a directory, or a link of that name itself (O_PATH). `at` None: the working directory.
 pub fn step(at: Option<&OwnedFd>, name: &CStr) -> io::Result<OwnedFd> {
     let directory = at.map_or(libc::AT_FDCWD, AsRawFd::as_raw_fd);

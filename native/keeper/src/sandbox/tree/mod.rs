@@ -14,11 +14,13 @@ mod walk;
 use std::collections::HashSet;
 use std::fs;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::sandbox::layers::{Layers, place_caches};
 use crate::sandbox::mounts::{self, Tree, make_read_only, mount_new, put};
+use crate::sandbox::place;
 use crate::sandbox::plan::Plan;
 use crate::sandbox::report::{Mechanism, Protection, SetupError};
 pub use names::{OverlayBase, names};
@@ -29,8 +31,16 @@ use steps::steps;
 pub use steps::{Content, Placement};
 pub use steps::{git_trees, refuse_replaced};
 
-/// Makes the file tree. Returns the mechanisms that protect hidden files, and caches.
-pub fn make(plan: &Plan, layers: Option<&Layers>) -> Result<[Mechanism; 2], SetupError> {
+/// The file tree.
+pub struct Made {
+    /// The mechanisms that protect hidden files, and caches.
+    pub by: [Mechanism; 2],
+    /// Git's directories as they are seen without their covers, where settings are judged by its history.
+    pub beneath: Vec<(PathBuf, OwnedFd)>,
+}
+
+/// Makes the file tree.
+pub fn make(plan: &Plan, layers: Option<&Layers>) -> Result<Made, SetupError> {
     let refuse =
         |protection, action: &str| SetupError::of::<io::Error>(protection, action.to_owned());
     mounts::part_from_outside().map_err(refuse(Protection::Write, "leaving the host's mounts"))?;
@@ -47,9 +57,13 @@ pub fn make(plan: &Plan, layers: Option<&Layers>) -> Result<[Mechanism; 2], Setu
         own::make_private(own, hosts.run)
             .map_err(refuse(Protection::Tmp, "mounting /tmp and /run"))?;
     }
-    let mut hidden = Vec::new();
+    let (mut hidden, mut beneath) = (Vec::new(), Vec::new());
+    let has_history = |path: &Path| plan.repositories.iter().any(|one| one.git == path);
     for Placement { path, what } in steps {
         let action = format!("mounting '{}'", path.display());
+        if has_history(&path) {
+            beneath.extend(place::open(&path).map(|seen| (path.clone(), seen)));
+        }
         let result = match what {
             Content::Writable(tree) => put(tree, &path, true),
             Content::WhereItCan(tree) => {
@@ -74,7 +88,7 @@ pub fn make(plan: &Plan, layers: Option<&Layers>) -> Result<[Mechanism; 2], Setu
         make_read_only_alone(path, if is_empty { 0o111 } else { 0o555 })
             .map_err(refuse(Protection::Read, &format!("hiding '{}'", path.display())))?;
     }
-    Ok([by, caching])
+    Ok(Made { by: [by, caching], beneath })
 }
 
 /// Makes all files read-only; where everything can be written to, the kernel's own settings alone.

@@ -32,12 +32,14 @@ use crate::sandbox::ports::ask::{PortNotice, RelayLine};
 use crate::sandbox::privileges;
 use agents::{AgentCall, Asker, Broker, OutsideAgents};
 use connecting::ConnectPolicy;
+pub use gate::made_by_gate;
 use gate::{Gate, HostRoot, JudgeOutside, Teller};
 pub use guarded::GuardedSandbox;
 use held::HeldStore;
 use lines::{DenialSockets, Telling};
 use ports::RelayedPorts;
 use settings::Settings;
+pub use settings::SettlerLine;
 
 /// The most threads that wait for the next caller; further ones end.
 const MOST_IDLE: usize = 4;
@@ -62,7 +64,7 @@ struct Warden {
 /// The lines to other processes beside the sandbox.
 pub struct OtherLines {
     /// To the one that changes settings. None: mounts decide about them.
-    pub settler: Option<OwnedFd>,
+    pub settler: Option<SettlerLine>,
     /// To the relay of ports.
     pub relay: Option<RelayLine>,
 }

@@ -3,19 +3,35 @@
 //! notices that, and mounts over the new file, some microseconds later.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::io::{self, PipeWriter, Read, Write};
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::exit;
 
 use crate::sandbox::mounts::{Tree, mount_new};
 use crate::sandbox::place;
-use crate::sandbox::plan::{Access, Plan};
+use crate::sandbox::plan::{Access, Plan, Repository};
 use crate::sandbox::warden::GuardedSandbox;
 use crate::sandbox::watchers::settler::Settler;
 use crate::sandbox::watchers::{enter, listen};
 use crate::signals;
+
+/// The process.
+pub struct CoverProcess {
+    pub pid: i32,
+    /// The settings that it changes when it is asked to.
+    pub settled: Vec<PathBuf>,
+}
+
+/// What is handed to it for changes to settings.
+pub struct SettlerInput {
+    /// Where the warden asks for them.
+    pub requests: OwnedFd,
+    /// Git's directories, as they are seen without their covers.
+    pub beneath: Vec<(PathBuf, OwnedFd)>,
+}
 
 /// A name, and how it is covered.
 struct Covered {
@@ -26,14 +42,16 @@ struct Covered {
 /// Starts the process as a child of this one, with which it ends, and waits until it watches. None: there
 /// is no such name.
 ///
-/// `requests`: where the warden asks for changes to settings.
-pub fn start(guarded: &GuardedSandbox, requests: Option<OwnedFd>) -> io::Result<Option<i32>> {
+/// `requests`: where the warden asks for changes to settings, and git's directories without their covers.
+pub fn start(
+    guarded: &GuardedSandbox,
+    requests: Option<SettlerInput>,
+) -> io::Result<Option<CoverProcess>> {
     let names = names(&guarded.plan.resolved());
     if names.is_empty() && requests.is_none() {
         return Ok(None);
     }
-    let settings = guarded.plan.repositories.iter().flat_map(|one| one.settings.clone());
-    let settings: Vec<PathBuf> = settings.collect();
+    let repositories = &guarded.plan.repositories;
     let (mut watching, told) = io::pipe()?;
     // SAFETY: takes nothing.
     let parent = unsafe { libc::getpid() };
@@ -41,14 +59,18 @@ pub fn start(guarded: &GuardedSandbox, requests: Option<OwnedFd>) -> io::Result<
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
-            let _ = enter(guarded, parent).and_then(|()| watch(&names, &settings, told, requests));
+            let _ =
+                enter(guarded, parent).and_then(|()| watch(&names, repositories, told, requests));
             exit(1)
         }
         pid => {
             drop(told);
             // Empty if the process has ended: then a replaced file is covered for the next command only.
-            let _ = watching.read(&mut [0]);
-            Ok(Some(pid))
+            let mut settled = Vec::new();
+            let _ = watching.read_to_end(&mut settled);
+            let settled = settled.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+            let settled = settled.map(|path| PathBuf::from(OsStr::from_bytes(path))).collect();
+            Ok(Some(CoverProcess { pid, settled }))
         }
     }
 }
@@ -97,22 +119,26 @@ fn close_range(first: u32, last: u32) {
 /// Covers uncovered names, whenever an entry appears in one of the directories, and changes settings.
 fn watch(
     names: &[Covered],
-    settings: &[PathBuf],
+    repositories: &[Repository],
     mut told: PipeWriter,
-    requests: Option<OwnedFd>,
+    requests: Option<SettlerInput>,
 ) -> io::Result<()> {
     const COMES: u32 = libc::IN_MOVED_TO | libc::IN_CREATE | libc::IN_ONLYDIR;
     let directories: HashSet<&Path> = names.iter().filter_map(|name| name.path.parent()).collect();
     let mut events = listen(directories.into_iter(), COMES)?;
-    let settling = requests.and_then(|requests| Some((Settler::new(settings).ok()?, requests)));
-    told.write_all(b"1")?;
+    let settling = requests.and_then(|SettlerInput { requests, beneath }| {
+        let (settler, settled) = Settler::new(repositories, &beneath).ok()?;
+        Some((settler, settled, requests))
+    });
+    let settled = settling.iter().flat_map(|(_, settled, _)| settled);
+    let settled: Vec<_> = settled.map(|path| path.as_os_str().as_bytes()).collect();
+    told.write_all(&settled.join(&0))?;
+    drop(told);
     let mut open = vec![events.as_fd()];
-    if let Some((settler, requests)) = &settling {
+    if let Some((settler, _, requests)) = &settling {
         open.extend(settler.descriptors().chain([requests.as_fd()]));
     }
     close_all_but(&open);
-    // Closed by now.
-    std::mem::forget(told);
     let mut buffer = [0; 4096];
     let cover = || {
         for name in names {
@@ -122,7 +148,7 @@ fn watch(
     };
     cover();
     loop {
-        let requests = settling.as_ref().map(|(_, requests)| (requests.as_fd(), libc::POLLIN));
+        let requests = settling.as_ref().map(|(.., requests)| (requests.as_fd(), libc::POLLIN));
         let [has_events, has_request] =
             signals::wait([Some((events.as_fd(), libc::POLLIN)), requests], None);
         if has_events != 0 {
@@ -131,8 +157,8 @@ fn watch(
             }
             cover();
         }
-        if let Some((settler, requests)) = settling.as_ref().filter(|_| has_request != 0)
-            && !settler.serve(requests, &cover)
+        if let Some((settler, _, requests)) = settling.as_ref().filter(|_| has_request != 0)
+            && !settler.serve(requests)
         {
             return Ok(());
         }
@@ -143,7 +169,7 @@ impl Covered {
     fn cover(&self) -> io::Result<()> {
         let there = place::open(&self.path)?;
         let above = place::open(self.path.parent().unwrap_or(Path::new("/")))?;
-        if mount_of(&there)? != mount_of(&above)? {
+        if place::mount_of(&there)? != place::mount_of(&above)? {
             return Ok(());
         }
         let is_directory = place::status(&there)?.st_mode & libc::S_IFMT == libc::S_IFDIR;
@@ -158,19 +184,6 @@ impl Covered {
                 mount_new(c"tmpfs", &self.path, libc::MS_NODEV | libc::MS_RDONLY, options)
             }
         }
-    }
-}
-
-/// Returns the id of the mount through which a file was opened.
-fn mount_of(file: &OwnedFd) -> io::Result<u64> {
-    let mut found = MaybeUninit::<libc::statx>::zeroed();
-    let flags = libc::AT_EMPTY_PATH | libc::AT_SYMLINK_NOFOLLOW;
-    let (number, name) = (file.as_raw_fd(), c"".as_ptr());
-    // SAFETY: fills the structure, which is valid as zeros too.
-    match unsafe { libc::statx(number, name, flags, libc::STATX_MNT_ID, found.as_mut_ptr()) } {
-        // SAFETY: as above.
-        0 => Ok(unsafe { found.assume_init() }.stx_mnt_id),
-        _ => Err(io::Error::last_os_error()),
     }
 }
 

@@ -1,8 +1,9 @@
 //! Processes beside the sandbox that watch directories for changes from outside, and keep the sandbox's
 //! mounts as commands must see them. They end with the process that starts them.
 
+pub mod change;
 pub mod cover;
-mod leased;
+mod making;
 pub mod refresher;
 pub mod settler;
 

@@ -34,6 +34,7 @@ use actor::{Actor, Asking};
 pub use actor::{Judgement, Teller};
 use found::{GateEntry, Root};
 use names::Names;
+pub use names::made_by_gate;
 use request::{Action, FileRequest, Named};
 pub use settings::{HostRoot, JudgeOutside};
 

@@ -2,12 +2,14 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use crate::sandbox::warden::gate::obeyed::{
     Obeyed, SHARED_INDEX, Touch, at_top, in_repository, repositories,
 };
+use crate::sandbox::warden::held::id;
 
 /// The most directories that are searched for submodules.
 const MOST_LOOKED_AT: usize = 4096;
@@ -23,6 +25,11 @@ pub struct Names {
 /// Returns the name for a file that the gate makes.
 pub fn name_of_gate(id: &str) -> String {
     format!("{OF_GATE}{id}")
+}
+
+/// Returns a new such name, which no command can foresee.
+pub fn made_by_gate() -> io::Result<String> {
+    id().map(|id| name_of_gate(&id))
 }
 
 impl Names {

@@ -19,7 +19,7 @@ use super::{FoundSetting, Proposed, Shared, Unsettled, errno, locked};
 use crate::sandbox::place;
 use crate::sandbox::warden::caller::{Caller, open_process};
 use crate::sandbox::warden::held::{HeldChange, HeldKind};
-use crate::sandbox::watchers::settler::{Change, LONGEST};
+use crate::sandbox::watchers::change::{Change, LONGEST};
 
 impl Shared {
     /// Puts a file or a link there, if the user's history has it. Otherwise it is held back, and the error

@@ -28,10 +28,17 @@ use forkline_protocol::{receive, send};
 use crate::sandbox::plan::{Plan, Repository};
 use crate::sandbox::warden::held::HeldStore;
 use crate::sandbox::warden::lines::Telling;
-use crate::sandbox::watchers::settler::{Change, encode};
+use crate::sandbox::watchers::change::{Change, encode};
 use history::{History, Mode};
 use removed::Removals;
 use staged::StagedSettings;
+
+/// The line to the process that changes settings.
+pub struct SettlerLine {
+    pub line: OwnedFd,
+    /// The settings that it can change.
+    pub settled: Vec<PathBuf>,
+}
 
 /// Judges changes to settings.
 pub struct Settings {
@@ -93,7 +100,7 @@ struct Proposed<'a> {
 impl Settings {
     pub fn new(
         plan: &Plan,
-        settler: OwnedFd,
+        settler: SettlerLine,
         store: Arc<HeldStore>,
         telling: Arc<Telling>,
     ) -> io::Result<Settings> {
@@ -103,11 +110,16 @@ impl Settings {
             is_watched: false,
         };
         let program = plan.git_program.as_deref().ok_or(io::ErrorKind::NotFound)?;
-        let judged = plan.repositories.iter().map(|repository| Judged::of(repository, program));
+        let SettlerLine { line, settled } = settler;
+        if settled.is_empty() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let of = |repository| Judged::of(repository, program, &settled);
+        let judged = plan.repositories.iter().map(of);
         let shared = Shared {
             repositories: judged.collect(),
             store,
-            settler: Mutex::new(settler),
+            settler: Mutex::new(line),
             open: Mutex::new(open),
             telling,
             giving: RwLock::default(),
@@ -118,13 +130,14 @@ impl Settings {
 }
 
 impl Judged {
-    fn of(repository: &Repository, program: &Path) -> Judged {
+    /// `settled`: what can be changed. Mounts decide about the others.
+    fn of(repository: &Repository, program: &Path, settled: &[PathBuf]) -> Judged {
         let Repository { git, top, tips, settings } = repository;
         let names = settings.iter().filter_map(|path| path.strip_prefix(top).ok());
         let names = names.map(Path::to_owned).collect();
         Judged {
             top: top.clone(),
-            settings: settings.clone(),
+            settings: settings.iter().filter(|path| settled.contains(path)).cloned().collect(),
             history: Mutex::new(History::new(program, git, names, tips)),
         }
     }

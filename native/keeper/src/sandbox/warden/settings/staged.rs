@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::inotify::{CreateFlags, ReadFlags, WatchFlags, add_watch, init};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
-use crate::sandbox::watchers::settler::LONGEST;
+use crate::sandbox::watchers::change::LONGEST;
 
 /// The most files at once.
 const MOST: usize = 256;
