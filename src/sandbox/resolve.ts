@@ -10,7 +10,7 @@ import { InputError } from '../support/errors.js';
 import { cachesOf, type SandboxCaches } from './caches/caches.js';
 import { noteLayers } from './caches/refresh.js';
 import { HIDDEN_IN_HOME, HIDDEN_IN_SYSTEM, KEPT_SETTINGS, PROXY_PORT } from './defaults.js';
-import { judgedSettings } from './git/judged.js';
+import { areSettingsAmong, judgedSettings } from './git/judged.js';
 import { OBEYED_BY_GIT } from './git/names.js';
 import { agentsOf, type OfferedAgents } from './keys/agents.js';
 import { publicDockerDirectories, shownDockerConfig } from './keys/docker-config.js';
@@ -112,6 +112,10 @@ function resolveNow(
     .flatMap((root) =>
       denied.map((path) => (isLoose(path) ? join(root, path) : absoluteIn(base, path))),
     );
+  const deniedHere = existing([...settings, ...git.obeyed]);
+  const isKept = filesystem.denyWrite
+    ? areSettingsAmong(writable, deniedHere)
+    : deniedHere.length > 0;
   const denyRead = filesystem.denyRead
     ? all(filesystem.denyRead)
     : [...HIDDEN_IN_HOME.flatMap((path) => (home ? join(home, path) : [])), ...HIDDEN_IN_SYSTEM];
@@ -133,18 +137,20 @@ function resolveNow(
   const obeyed = git.directories.flatMap((path) => OBEYED_BY_GIT.map((name) => join(path, name)));
   const ownTmp = filesystem.tmp !== 'shared';
   return planned(policy, granted, {
-    judged:
-      policy.settings === 'read-only'
+    judged: [
+      isKept ? 'settings\0kept\0' : '',
+      ...(policy.settings === 'read-only'
         ? ['settings\0read-only\0']
         : [
             git.directories.length === 0 ? '' : judgedSettings(writable),
             ...judgingEntries(writable, git.directories, KEPT_SETTINGS),
-          ],
+          ]),
+    ],
     secrets,
     agents: agentsOf(policy, home),
     caches: cachesOf(policy, realOf(base), { writable, hidden, ownTmp }),
     writable: existing(writable),
-    kept: [...existing([...settings, ...git.obeyed, ...trusted, ...own, ...privates]), ...obeyed],
+    kept: [...deniedHere, ...existing([...trusted, ...own, ...privates]), ...obeyed],
     hidden: [...new Set(hidden)],
     shown: existing(shown),
     sockets: existing(granted.sockets),

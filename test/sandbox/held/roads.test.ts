@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
@@ -118,10 +118,13 @@ test("settings: 'read-only' holds nothing back, and lets nothing in", async () =
 test.each([
   [{ filesystem: { denyWrite: [] } }, 'none'],
   [{ filesystem: { denyWrite: ['.git'] } }, 'mount'],
+  [{ filesystem: { denyWrite: ['file'] } }, 'none'],
   [{ mode: 'read-only' }, 'mount'],
   [{ mode: 'danger-full-access' }, 'none'],
 ] as const)('with %j settings are kept by: %s', async (policy, by) => {
-  const { sandbox: report } = await run('true', { cwd: repository(), sandbox: policy });
+  const cwd = repository();
+  writeFileSync(join(cwd, 'file'), '');
+  const { sandbox: report } = await run('true', { cwd, sandbox: policy });
   expect(report?.enforced.settings).toBe(by);
 });
 

@@ -39,6 +39,8 @@ pub struct Plan {
     pub held: Option<PathBuf>,
     /// The program that reads git's configurations.
     pub git_program: Option<PathBuf>,
+    /// Whether settings are among what can only be read.
+    pub settings_kept: bool,
     /// Whether no change of a setting is judged.
     pub settings_read_only: bool,
     /// Texts that hidden files show, by the path.
@@ -155,6 +157,7 @@ impl Plan {
                 (b"home", path) => plan.home = Some(absolute(path)?),
                 (b"held", path) => plan.held = Some(absolute(path)?),
                 (b"git-program", path) => plan.git_program = Some(absolute(path)?),
+                (b"settings", b"kept") => plan.settings_kept = true,
                 (b"settings", b"read-only") => plan.settings_read_only = true,
                 (b"layers", path) => plan.caches.directory = Some(absolute(path)?),
                 (b"layers-bytes", most) => {

@@ -57,7 +57,7 @@ impl Mechanism {
         if judges {
             return Mechanism::Gate;
         }
-        Mechanism::Mount.when(has(Access::Git) || has(Access::Keep) || !has(Access::Write))
+        Mechanism::Mount.when(has(Access::Git) || plan.settings_kept || !has(Access::Write))
     }
 
     /// Returns this mechanism if `is_wanted`, otherwise none.

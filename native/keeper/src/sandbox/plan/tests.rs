@@ -24,7 +24,8 @@ fn words_and_values_come_in_pairs() {
     let plan = Plan::decode(b"held\0/s/held\0git-program\0/usr/bin/git\0").unwrap();
     assert_eq!(plan.held.as_deref(), Some(Path::new("/s/held")));
     assert_eq!(plan.git_program.as_deref(), Some(Path::new("/usr/bin/git")));
-    assert!(Plan::decode(b"settings\0read-only\0").unwrap().settings_read_only);
+    let plan = Plan::decode(b"settings\0read-only\0settings\0kept\0").unwrap();
+    assert!(plan.settings_read_only && plan.settings_kept);
     let plan = Plan::decode(b"hide\0/h/b\0instead\0{}\0").unwrap();
     assert_eq!(plan.texts, [(PathBuf::from("/h/b"), b"{}".to_vec())]);
     assert_eq!(Plan::decode(b"keep\0/h/b\0instead\0{}\0"), None);
