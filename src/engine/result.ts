@@ -95,11 +95,11 @@ export function toReport(lines: string): EngineReport {
 }
 
 const HIDDEN =
-  "/proc hides other users' processes (hidepid), by which the kernel's denials and what is held back are told";
+  "/proc hides other users' processes (hidepid), by which the kernel's denials, what is held back, published ports and requests to agents are told";
 let isHiding: boolean | undefined;
 
 /** Returns whether `/proc` shows only the processes of this user: then those in a sandbox are hidden, too. */
-function areProcessesHidden(): boolean {
+export function areProcessesHidden(): boolean {
   isHiding ??= existsSync('/proc/self/stat') && !existsSync('/proc/1/stat');
   return isHiding;
 }

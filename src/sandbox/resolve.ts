@@ -12,6 +12,7 @@ import { noteLayers } from './caches/refresh.js';
 import { HIDDEN_IN_HOME, HIDDEN_IN_SYSTEM, KEPT_SETTINGS, PROXY_PORT } from './defaults.js';
 import { areSettingsAmong, judgedSettings } from './git/judged.js';
 import { OBEYED_BY_GIT } from './git/names.js';
+import { refuseUnseen } from './hidden-processes.js';
 import { agentsOf, type OfferedAgents } from './keys/agents.js';
 import { publicDockerDirectories, shownDockerConfig } from './keys/docker-config.js';
 import { publicSshFiles } from './keys/public-files.js';
@@ -61,7 +62,7 @@ const known = new WeakMap<SandboxPolicy, CachedPolicy>();
  * get rights, and no others get them later.
  *
  * @throws {InputError} The workspace is the whole file system, or reached by a link that a command can
- * have made.
+ * have made; or this machine lacks what the policy needs.
  */
 export function resolveSandbox(policy: SandboxPolicy, cwd: string): ResolvedSandbox {
   const { recent, pinned } = known.get(policy) ?? { recent: new Map(), pinned: new Map() };
@@ -102,6 +103,7 @@ function resolveNow(
   base: string,
   granted: GrantedRights,
 ): Omit<CachedSandbox, 'at'> {
+  refuseUnseen(policy);
   const { filesystem = {} } = policy;
   const home = homeOfUser();
   const all = (paths: readonly string[]) => paths.map((path) => absoluteIn(base, path));

@@ -44,7 +44,9 @@ function otherUsers(): Finding {
   if (!existsSync('/proc/self/stat')) return limited(name, UNSEEN, 'as above');
   const isHidden = !existsSync('/proc/1/stat') || readQuietly('/proc/1/stat') === undefined;
   if (!isHidden) return fine(name, 'their processes can be seen');
-  const cost = 'processes of other users, as by sudo, can escape the end of their command';
+  const cost =
+    'processes of other users, as by sudo, can escape the end of their command; a sandbox does not tell ' +
+    "the kernel's denials and what it holds back, and has no sshAgent, gpgAgent and ports.publish";
   return limited(name, 'their processes are hidden (hidepid)', cost);
 }
 
