@@ -12,6 +12,9 @@ use rustix::fs::{
 };
 use rustix::path::Arg;
 
+/// What begins so is to be removed, by whoever comes upon it: its removal may have been cut short.
+pub const REMOVED: &str = ".removed-";
+
 /// Deeper directories are moved up: each level takes a descriptor.
 const MOST_DEPTH: usize = 200;
 
@@ -37,7 +40,8 @@ pub fn remove(path: &Path) {
 }
 
 fn moved_name(number: usize) -> CString {
-    CString::new(format!(".moved-{number}")).unwrap_or_default()
+    // Another process may remove something in the same directory.
+    CString::new(format!("{REMOVED}{}-moved-{number}", std::process::id())).unwrap_or_default()
 }
 
 impl TreeRemoval {
@@ -48,14 +52,14 @@ impl TreeRemoval {
         if FileType::from_raw_mode(found.st_mode) != FileType::Directory {
             return Ok(unlinkat(parent, name, AtFlags::empty())?);
         }
+        if found.st_mode & 0o700 != 0o700 {
+            // Such as those of modules, which can't be moved elsewhere, either. Nobody else exchanges it by now.
+            chmodat(parent, name, Mode::RWXU, AtFlags::empty())?;
+        }
         if depth > MOST_DEPTH {
             renameat(parent, name, &self.top, moved_name(self.moved))?;
             self.moved += 1;
             return Ok(());
-        }
-        if found.st_mode & 0o700 != 0o700 {
-            // Such as those of modules. Nobody else exchanges it by now.
-            chmodat(parent, name, Mode::RWXU, AtFlags::empty())?;
         }
         let parent = parent.as_fd().try_clone_to_owned()?;
         let directory = open(&parent, name)?;
@@ -96,7 +100,9 @@ mod tests {
         let mut deep = open(CWD, &*top).unwrap();
         for _ in 0..1000 {
             rustix::fs::mkdirat(&deep, c"d", Mode::RWXU).unwrap();
-            deep = open(&deep, c"d").unwrap();
+            let next = open(&deep, c"d").unwrap();
+            fchmod(&deep, Mode::from_raw_mode(0o500)).unwrap();
+            deep = next;
         }
         remove(&top);
         let left = fs::read_dir(folder.path()).unwrap().flatten();

@@ -6,15 +6,21 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock, openat};
+use rustix::io::Errno;
 
 use super::requested::USED;
 use crate::sandbox::plan::{Plan, Require};
 
 /// Sandboxes of a workspace that can have layers on disk at the same time.
 pub const MOST_SLOTS: usize = 4;
+
+/// How long a command waits for layers: removals hold the lock for some milliseconds.
+const PATIENCE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// The layers of a sandbox's workspace.
 pub struct Layers {
@@ -24,11 +30,11 @@ pub struct Layers {
 }
 
 /// Makes the directories, and takes layers that no other sandbox has. To be called outside. None: the
-/// plan has no caches, or the directories can't be made.
+/// plan has no caches, or the directories can't be made, or not soon.
 pub fn prepare(plan: &Plan) -> Option<Layers> {
     let directory = plan.caches.directory.clone().filter(|_| plan.require != Require::Landlock)?;
     // Nothing is removed meanwhile.
-    let _settled = hold_still(&directory, FlockOperation::LockShared).ok()?;
+    let _settled = hold_still(&directory, FlockOperation::NonBlockingLockShared, PATIENCE).ok()?;
     make_all(plan, &directory).ok()?;
     let own = (0..MOST_SLOTS).find_map(|slot| Some((slot, lock(&directory, slot)?)));
     Some(Layers { directory, own })
@@ -79,17 +85,29 @@ impl Layers {
 
 /// Takes the layers of a number. None: a sandbox holds them.
 pub fn lock(directory: &Path, slot: usize) -> Option<File> {
-    let place = File::open(directory.join(slot.to_string())).ok()?;
+    let place = open_directory(&directory.join(slot.to_string())).ok()?;
     flock(&place, FlockOperation::NonBlockingLockExclusive).ok()?;
     Some(place)
 }
 
-/// Waits for a lock of all workspaces: shared by those that make directories, exclusive for removals.
-pub fn hold_still(directory: &Path, how: FlockOperation) -> io::Result<File> {
-    let parent = directory.parent().ok_or(io::ErrorKind::NotFound)?;
-    let place = File::open(parent)?;
-    flock(&place, how)?;
-    Ok(place)
+/// Takes a lock of all workspaces: shared by those that make directories, exclusive for removals. Tries for
+/// `patience`: whoever holds it may have been stopped. `how`: one that does not block.
+pub fn hold_still(directory: &Path, how: FlockOperation, patience: Duration) -> io::Result<File> {
+    let place = open_directory(directory.parent().ok_or(io::ErrorKind::NotFound)?)?;
+    let end = Instant::now() + patience;
+    loop {
+        match flock(&place, how) {
+            Ok(()) => return Ok(place),
+            Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < end => thread::sleep(PAUSE),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Opens a directory, and nothing else that is at its path: a link, or a pipe, which would wait for a writer.
+fn open_directory(path: &Path) -> io::Result<File> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
+    Ok(openat(CWD, path, flags, Mode::empty())?.into())
 }
 
 fn make(path: &Path) -> io::Result<()> {

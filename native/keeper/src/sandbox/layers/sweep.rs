@@ -1,16 +1,16 @@
 //! Keeps layers within their bounds between sandboxes: what was not used for the longest time goes.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Permissions};
-use std::io;
-use std::os::unix::ffi::OsStrExt;
+use std::io::{self, Read};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::FlockOperation;
+use rustix::fs::{CWD, FlockOperation, Mode, OFlags, openat};
 
-use super::removal::remove;
+use super::removal::{REMOVED, remove};
 use super::requested::USED;
 use super::store::{Layers, MOST_SLOTS, hold_still, lock, tell_others};
 use crate::sandbox::plan::Plan;
@@ -21,8 +21,11 @@ const LONGEST_UNUSED: Duration = Duration::from_secs(30 * 24 * 3600);
 /// What is nested deeper is not counted, and goes first.
 const MOST_DEPTH: usize = 200;
 
-/// What begins so is to be removed.
-const REMOVED: &str = ".removed-";
+/// How long a removal waits for sandboxes that are being made. The next one may remove it, too.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The most bytes of the file that names a workspace.
+const MOST_NAME: u64 = 8192;
 
 /// An entry at the top of a layer, such as the cache of one tool: all of it goes, or nothing, since a
 /// tool may rely on a cache to be whole.
@@ -42,10 +45,9 @@ pub fn sweep(layers: &Layers, plan: &Plan) {
     let units = units(directory);
     let victims = if units.is_empty() { Vec::new() } else { beyond(plan.caches.most_bytes, units) };
     let is_empty = victims.is_empty() && self::units(directory).is_empty();
-    let others = entries(parent).into_iter().filter(|other| other != directory);
-    let unused: Vec<PathBuf> = others.filter(|other| is_unused(other)).collect();
+    let unused: Vec<PathBuf> = others(directory).filter(|other| is_unused(other)).collect();
     if is_empty || !victims.is_empty() || !unused.is_empty() {
-        let Ok(_still) = hold_still(directory, FlockOperation::LockExclusive) else { return };
+        let Ok(_still) = hold(directory) else { return };
         let mut aside = Aside { parent, count: 0 };
         if let Some(_held) = hold_all(directory, layers.own()) {
             victims.iter().for_each(|victim| aside.take(victim));
@@ -64,6 +66,21 @@ pub fn sweep(layers: &Layers, plan: &Plan) {
         path.file_name().is_some_and(|name| name.as_bytes().starts_with(REMOVED.as_bytes()))
     };
     entries(parent).iter().filter(|path| is_removed(path)).for_each(|path| remove(path));
+}
+
+fn hold(directory: &Path) -> io::Result<File> {
+    hold_still(directory, FlockOperation::NonBlockingLockExclusive, PATIENCE)
+}
+
+/// Returns the layers of other workspaces. What else lies there, such as what is to be removed, was a command's,
+/// which may have put anything into it.
+fn others(directory: &Path) -> impl Iterator<Item = PathBuf> {
+    let all = directory.parent().map(entries).unwrap_or_default();
+    let is_hexadecimal = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let is_layers =
+        move |name: &OsStr| name.len() == 16 && name.as_bytes().iter().all(is_hexadecimal);
+    let own = directory.to_owned();
+    all.into_iter().filter(move |path| *path != own && path.file_name().is_some_and(is_layers))
 }
 
 /// Where directories are put that are to be removed: removing them takes longer than others can wait.
@@ -92,12 +109,22 @@ fn hold_all(directory: &Path, own: Option<usize>) -> Option<Vec<File>> {
 }
 
 fn is_unused(directory: &Path) -> bool {
-    let used = directory.join(USED);
-    let Ok(workspace) = fs::read(&used) else { return false };
-    let workspace = Path::new(OsStr::from_bytes(&workspace));
-    let age = fs::metadata(&used).and_then(|found| found.modified());
-    let age = age.map(|at| SystemTime::now().duration_since(at).unwrap_or_default());
-    !workspace.exists() || age.is_ok_and(|age| age > LONGEST_UNUSED)
+    let Ok((workspace, age)) = last_use(directory) else { return false };
+    !workspace.exists() || age > LONGEST_UNUSED
+}
+
+/// Returns the workspace of layers, and how long ago they were used.
+fn last_use(directory: &Path) -> io::Result<(PathBuf, Duration)> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::RDONLY;
+    let file = File::from(openat(CWD, directory.join(USED), flags, Mode::empty())?);
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut workspace = Vec::new();
+    file.take(MOST_NAME).read_to_end(&mut workspace)?;
+    let age = SystemTime::now().duration_since(found.modified()?).unwrap_or_default();
+    Ok((PathBuf::from(OsString::from_vec(workspace)), age))
 }
 
 /// Returns what has to go, those that were not used for the longest time.
@@ -176,6 +203,38 @@ mod tests {
         let mut more = units();
         more.push(uncounted("deep".into()));
         assert_eq!(names(beyond(15, more)), ["deep"]);
+    }
+
+    #[test]
+    fn only_layers_count_whatever_commands_have_put_beside_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = folder.path().join("0123456789abcdef");
+        let make = |name: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir(&path).unwrap();
+            path
+        };
+        let pipe = |path: PathBuf| {
+            rustix::fs::mkfifoat(CWD, &path, Mode::RWXU).unwrap();
+        };
+        for name in [".removed-1-1", ".moved-1", "0123456789ABCDEF", "0123456789abcdef0"] {
+            pipe(make(name).join(USED));
+        }
+        let [gone, piped, endless] =
+            ["00000000000000a0", "00000000000000a1", "00000000000000a2"].map(make);
+        fs::write(gone.join(USED), "/no/such/workspace").unwrap();
+        pipe(piped.join(USED));
+        std::os::unix::fs::symlink("/dev/zero", endless.join(USED)).unwrap();
+        let mut found: Vec<PathBuf> = others(&own).collect();
+        found.sort();
+        assert_eq!(found, [&gone, &piped, &endless].map(Clone::clone));
+        assert_eq!(
+            found.iter().map(|one| is_unused(one)).collect::<Vec<_>>(),
+            [true, false, false]
+        );
+        // Neither does a lock wait for a pipe.
+        pipe(piped.join("0"));
+        assert!(lock(&piped, 0).is_none() && hold_all(&piped, None).is_none());
     }
 
     #[test]
