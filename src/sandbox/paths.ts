@@ -8,8 +8,13 @@ export function isAmong(path: string, directories: readonly string[]): boolean {
 
 /** Returns the length of the longest directory that `path` is or is below; -1: none. */
 export function longestOf(path: string, directories: readonly string[]): number {
-  const above = directories.filter((one) => path === one || path.startsWith(`${one}/`));
+  const above = directories.filter((one) => path === one || path.startsWith(withSlash(one)));
   return Math.max(-1, ...above.map((one) => one.length));
+}
+
+/** The root has its slash already. */
+function withSlash(directory: string): string {
+  return directory.endsWith('/') ? directory : `${directory}/`;
 }
 
 /** Returns the paths that exist; one that is created later makes another plan, and so another sandbox. */
