@@ -4,6 +4,8 @@
 //! on: it is looked at, sent, and only then taken. So a connection costs two descriptors and no memory here,
 //! and a sender that is faster than its reader waits as it would without a relay.
 
+mod leaving;
+
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -16,7 +18,8 @@ use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{SocketFlags, accept_with, sockopt};
 
-use crate::sandbox::ports::copying::{Copied, copy};
+use crate::sandbox::ports::copying::{Copied, Direction, copy};
+use crate::sandbox::ports::relay::leaving::LeavingPair;
 use crate::sandbox::ports::sockets::{Connecting, begin, is_open, progress, reset, spare};
 
 /// The size of the buffer, in bytes.
@@ -27,6 +30,8 @@ const ACCEPTED_AT_ONCE: usize = 64;
 const AHEAD: Duration = Duration::from_secs(10);
 /// The most connections that are made ahead, for each listener.
 const MOST_AHEAD: usize = 64;
+/// How often connections are looked at that are about to be closed.
+const LOOK: Duration = Duration::from_millis(10);
 /// Numbers from here on are those of connections.
 const FIRST_PAIR: u64 = 1 << 32;
 
@@ -54,8 +59,8 @@ struct Pair {
     /// Further addresses to try; None: the second socket is connected.
     connecting: Option<Vec<SocketAddr>>,
     listener: u64,
-    /// Whether all data from this socket has been copied.
-    ended: [bool; 2],
+    /// From each of the sockets to the other one.
+    directions: [Direction; 2],
 }
 
 pub struct Relay {
@@ -63,6 +68,7 @@ pub struct Relay {
     buffer: Vec<u8>,
     entrances: HashMap<u64, Entrance>,
     pairs: HashMap<u64, Pair>,
+    leaving: Vec<LeavingPair>,
     next: u64,
     /// Connections that have more to copy.
     again: VecDeque<u64>,
@@ -79,6 +85,7 @@ impl Relay {
             buffer: vec![0; BUFFER],
             entrances: HashMap::new(),
             pairs: HashMap::new(),
+            leaving: Vec::new(),
             next: FIRST_PAIR,
             again: VecDeque::new(),
             most,
@@ -118,7 +125,8 @@ impl Relay {
         self.forget_ahead();
         let waits_for_client = self.entrances.values().any(|entrance| !entrance.ahead.is_empty());
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-        let longest = [left, waits_for_client.then_some(AHEAD)].into_iter().flatten().min();
+        let look = (!self.leaving.is_empty()).then_some(LOOK);
+        let longest = [left, waits_for_client.then_some(AHEAD), look].into_iter().flatten().min();
         let longest = if self.again.is_empty() { longest } else { Some(Duration::ZERO) };
         let time = longest.and_then(|time| Timespec::try_from(time).ok());
         let mut events = [Event { flags: EventFlags::empty(), data: EventData::new_u64(0) }; 256];
@@ -137,6 +145,7 @@ impl Relay {
                 self.serve(number, &mut turn);
             }
         }
+        self.leaving.retain(|pair| !pair.is_due());
         turn
     }
 
@@ -162,7 +171,7 @@ impl Relay {
                 }
                 Err(_) => return,
             };
-            if self.pairs.len() >= self.most {
+            if self.pairs.len() + self.leaving.len() >= self.most {
                 reset(&accepted);
                 continue;
             }
@@ -218,7 +227,10 @@ impl Relay {
         if !is_watched {
             return sockets.iter().for_each(reset);
         }
-        self.pairs.insert(number, Pair { sockets, connecting, listener, ended: [false; 2] });
+        self.pairs.insert(
+            number,
+            Pair { sockets, connecting, listener, directions: [Direction::Open; 2] },
+        );
         self.serve(number, turn);
     }
 
@@ -247,14 +259,23 @@ impl Relay {
                 }
             }
         }
-        match copy(&pair.sockets, &mut pair.ended, &mut self.buffer) {
-            Copied::Broken => pair.sockets.iter().for_each(reset),
+        match copy(&pair.sockets, &mut pair.directions, &mut self.buffer) {
+            Copied::Broken => self.leave(pair.sockets, true),
+            Copied::Left => self.leave(pair.sockets, false),
             Copied::Ended => {}
             Copied::More => {
                 self.again.push_back(number);
                 self.pairs.insert(number, pair);
             }
             Copied::Blocked => drop(self.pairs.insert(number, pair)),
+        }
+    }
+
+    /// Closes sockets of which one has data that is not read any more, or is to be reset.
+    fn leave(&mut self, sockets: [OwnedFd; 2], is_broken: bool) {
+        let pair = LeavingPair::new(sockets, is_broken);
+        if !pair.is_due() {
+            self.leaving.push(pair);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -52,6 +52,18 @@ pub fn is_open(socket: &OwnedFd) -> bool {
         Ok((_, length)) => length > 0,
         Err(error) => error == Errno::AGAIN,
     }
+}
+
+/// Returns whether all that was sent is in the other side's kernel, so that a reset takes nothing of it back; or
+/// nothing is sent any more.
+pub fn is_delivered(socket: &OwnedFd) -> bool {
+    if getpeername(socket).is_err() {
+        return true;
+    }
+    let mut left: i32 = 0;
+    // SAFETY: the kernel writes a number of this type.
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut left) };
+    result != 0 || left == 0
 }
 
 /// Has the other side see a reset when the socket is closed: no data is taken for a whole answer.

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use super::*;
+use crate::sandbox::ports::sockets::is_delivered;
 
 /// A relay in a thread of its own, from a port of its own to these addresses.
 struct Running {
@@ -112,5 +113,74 @@ fn a_reset_of_one_side_reaches_the_other() {
     sockopt::set_socket_linger(&theirs, Some(Duration::ZERO)).unwrap();
     drop(theirs);
     assert_eq!(client.read(&mut [0]).unwrap_err().kind(), io::ErrorKind::ConnectionReset);
+    running.end();
+}
+
+/// Answers each connection after some bytes, and closes it with the rest unread. `ends`: sends an end before.
+fn early(answer: &'static [u8], ends: bool) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            stream.read_exact(&mut [0; 100]).unwrap();
+            stream.write_all(answer).unwrap();
+            if ends {
+                stream.shutdown(Shutdown::Write).unwrap();
+            }
+            let stream = OwnedFd::from(stream);
+            while !is_delivered(&stream) {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+    });
+    address
+}
+
+/// Sends as much as is taken, and reads the answer then.
+fn upload(running: &Running) -> Vec<u8> {
+    let mut client = running.connect();
+    let _ = client.write_all(&vec![1; 4_000_000]);
+    thread::sleep(Duration::from_millis(5));
+    let mut received = Vec::new();
+    let _ = client.read_to_end(&mut received);
+    received
+}
+
+#[test]
+fn the_answer_of_a_server_that_closes_early_arrives() {
+    static LONG: [u8; 300_000] = [7; 300_000];
+    for answer in [b"413 too large".as_slice(), &LONG] {
+        for ends in [true, false] {
+            let running = Running::to(vec![early(answer, ends)], 64);
+            for _ in 0..50 {
+                assert!(upload(&running) == answer);
+            }
+            running.end();
+        }
+    }
+}
+
+#[test]
+fn a_client_that_reads_late_gets_all_before_the_reset() {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let running = Running::to(vec![server.local_addr().unwrap()], 64);
+    let mut client = running.connect();
+    let (mut theirs, _) = server.accept().unwrap();
+    // More than the client's kernel takes while the client does not read.
+    sockopt::set_socket_recv_buffer_size(&client, 4096).unwrap();
+    let sent = vec![9; 200_000];
+    theirs.write_all(&sent).unwrap();
+    let theirs = OwnedFd::from(theirs);
+    while !is_delivered(&theirs) {
+        thread::sleep(Duration::from_millis(1));
+    }
+    sockopt::set_socket_linger(&theirs, Some(Duration::ZERO)).unwrap();
+    drop(theirs);
+    thread::sleep(Duration::from_millis(100));
+    let mut received = Vec::new();
+    let error = client.read_to_end(&mut received).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+    assert!(received == sent);
     running.end();
 }
