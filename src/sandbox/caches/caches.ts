@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { homeDirectory } from '../../support/directories/home.js';
 import { reachableDirectories } from '../../support/directories/reachable.js';
@@ -7,6 +7,7 @@ import { follow, followTrusted } from '../pins/follow.js';
 import { identityOf } from '../pins/identity.js';
 import type { SandboxPolicy } from '../policy.js';
 import { hashOf, layersOf } from './layers.js';
+import { mountPoints } from './mount-points.js';
 import { cacheVariables, type ToolCache, toolCaches } from './places.js';
 
 /** The default bound for the layers of a workspace, when no sandbox of it stands. */
@@ -37,6 +38,11 @@ interface SandboxPlaces {
   readonly ownTmp: boolean;
 }
 
+/** The same, and where file systems are mounted. */
+interface CachePlaces extends SandboxPlaces {
+  readonly mounts: readonly string[];
+}
+
 /** A cache with its real path, decided once; undefined: a link that a command can have made leads there. */
 interface FoundCache extends ToolCache {
   readonly real: string | undefined;
@@ -61,7 +67,7 @@ export function cachesOf(
   if (mostBytes === undefined || home === undefined || !isAbsolute(home)) return undefined;
   const layers = layersOf(workspace);
   if (layers === undefined) return undefined;
-  const real = { ...places, hidden: places.hidden.map(realOf) };
+  const real = { ...places, hidden: places.hidden.map(realOf), mounts: mountPoints() };
   const pins = new Map<string, string>();
   const entries = [`layers\0${layers}\0layers-of\0${workspace}\0layers-bytes\0${mostBytes}\0`];
   const variables: Record<string, string> = {};
@@ -97,7 +103,7 @@ interface CacheEntry {
 function entryOf(
   { name, path, real, variable }: FoundCache,
   home: string,
-  places: SandboxPlaces,
+  places: CachePlaces,
   done: readonly string[],
 ): CacheEntry | undefined {
   const { ownTmp } = places;
@@ -105,7 +111,7 @@ function entryOf(
   if (real !== undefined && isAmong(real, done)) return undefined;
   const layer = `${name}-${hashOf(real ?? path)}`;
   const variables = variable === undefined ? undefined : { [variable]: path };
-  if (real !== undefined && isApart(real, home, places) && existsSync(real)) {
+  if (real !== undefined && isApart(real, home, places) && isOneDirectory(real, places)) {
     const identity = identityOf(real) ?? '';
     const text = `cache\0${real}\0is\0${identity}\0layer\0${layer}\0`;
     return { text, path: real, identity, ...(variables && { variables }) };
@@ -120,8 +126,9 @@ function entryOf(
     const text = done.includes(OWN_CACHE) ? '' : `void\0${layer}\0at\0${own}\0`;
     return { text, path: own, variables: { [variable]: own } };
   }
-  if (real === undefined) return undefined;
+  if (real === undefined || (existsSync(real) && !isOneDirectory(real, places))) return undefined;
   const place = firstMissing(real);
+  if (!isDirectory(dirname(place))) return undefined;
   // Nothing of the user's is there, so nothing of it has to be hidden.
   const isFree = isApart(place, home, { ...places, hidden: [] }) && !isAmong(place, places.hidden);
   if (!isAmong(place, [home]) || !isFree) return undefined;
@@ -150,6 +157,22 @@ function isApart(real: string, home: string, { writable, hidden }: SandboxPlaces
   const contains = (path: string) => isAmong(path, [real]);
   const isWithin = isAmong(real, [...writable, ...hidden, ...SYSTEM]);
   return !isWithin && ![home, ...writable, ...hidden, ...SYSTEM].some(contains);
+}
+
+/**
+ * Returns whether this is a directory on one file system: an overlay does not show what is mounted below it, and
+ * nothing of the user's is covered by an empty directory for that.
+ */
+function isOneDirectory(real: string, { mounts }: CachePlaces): boolean {
+  return isDirectory(real) && !mounts.some((path) => path !== real && isAmong(path, [real]));
+}
+
+function isDirectory(real: string): boolean {
+  try {
+    return lstatSync(real).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function firstMissing(path: string): string {

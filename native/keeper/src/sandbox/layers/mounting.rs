@@ -48,6 +48,10 @@ pub fn place_caches(plan: &Plan, layers: Option<&Layers>) -> (Vec<Placement>, Me
             weakest = if weakest == Mechanism::Mount { weakest } else { Mechanism::Memory };
             continue;
         }
+        // No overlay can be had of a directory with others mounted below it, which stay as they are, too.
+        if mounts::all().iter().any(|place| place != path && place.starts_with(path)) {
+            continue;
+        }
         weakest = Mechanism::Mount;
         if let Ok(tree) = empty(layers, name) {
             place(path, tree);
