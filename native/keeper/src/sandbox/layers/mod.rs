@@ -9,6 +9,8 @@ mod removal;
 pub mod requested;
 mod store;
 mod sweep;
+#[cfg(test)]
+mod tests;
 
 pub use mounting::place_caches;
 pub use store::{Layers, prepare};

@@ -11,7 +11,7 @@ use rustix::mount::{
     fsconfig_set_string, fsmount, fsopen,
 };
 
-use super::store::{Layers, MOST_SLOTS};
+use super::store::Layers;
 use crate::sandbox::mounts::{self, Tree, mount_new};
 use crate::sandbox::place;
 use crate::sandbox::plan::{Access, Plan};
@@ -69,9 +69,8 @@ const MEMORY: &std::ffi::CStr = c"mode=700,size=25%";
 
 fn on_disk(layers: &Layers, name: &Path, path: &Path, lower: &OwnedFd) -> io::Result<Tree> {
     let own = layers.own().ok_or(io::ErrorKind::ResourceBusy)?;
-    let others = (0..MOST_SLOTS).filter(|slot| *slot != own);
     let mut lowers = Vec::new();
-    for slot in others {
+    for slot in layers.others() {
         lowers.push(place::open(&layers.layer(slot, name).join("upper"))?);
     }
     let whole: Vec<&OwnedFd> = lowers.iter().chain([lower]).collect();

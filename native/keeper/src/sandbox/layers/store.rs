@@ -1,6 +1,7 @@
 //! The layers on disk: `DIRECTORY/N/NAME/upper` for each cache and each of a few sandboxes that stand at
 //! the same time, and `DIRECTORY/voids/NAME` for caches that the user does not have.
 
+use std::cmp::Reverse;
 use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -18,6 +19,9 @@ use crate::sandbox::plan::{Plan, Require};
 /// Sandboxes of a workspace that can have layers on disk at the same time.
 pub const MOST_SLOTS: usize = 4;
 
+/// The start of the names of files whose times say when layers were written last.
+const WRITTEN: &str = "written-";
+
 /// How long a command waits for layers: removals hold the lock for some milliseconds.
 const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(5);
@@ -25,8 +29,12 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// The layers of a sandbox's workspace.
 pub struct Layers {
     directory: PathBuf,
+    /// The lock that each sandbox of the workspace shares while it stands, whether it has layers or not.
+    standing: File,
     /// The number of its own layers, and the lock that holds them. None: other sandboxes hold all.
     own: Option<(usize, File)>,
+    /// All numbers, those first whose layers were written last.
+    order: Vec<usize>,
 }
 
 /// Makes the directories, and takes layers that no other sandbox has. To be called outside. None: the
@@ -36,8 +44,40 @@ pub fn prepare(plan: &Plan) -> Option<Layers> {
     // Nothing is removed meanwhile.
     let _settled = hold_still(&directory, FlockOperation::NonBlockingLockShared, PATIENCE).ok()?;
     make_all(plan, &directory).ok()?;
-    let own = (0..MOST_SLOTS).find_map(|slot| Some((slot, lock(&directory, slot)?)));
-    Some(Layers { directory, own })
+    let standing = open_directory(&directory).ok()?;
+    flock(&standing, FlockOperation::NonBlockingLockShared).ok()?;
+    let mut order: Vec<usize> = (0..MOST_SLOTS).collect();
+    order.sort_by_key(|slot| Reverse(written(&directory, *slot)));
+    let own = take(&directory, &order);
+    if let Some((slot, _)) = &own {
+        // Until it is known better, when the sandbox has ended.
+        set_written(&directory, *slot, Some(SystemTime::now()));
+    }
+    Some(Layers { directory, standing, own, order })
+}
+
+/// Takes the layers that were written last. If another sandbox has these, then such in which nothing was
+/// written: files of older ones would cover newer files below.
+fn take(directory: &Path, order: &[usize]) -> Option<(usize, File)> {
+    let (newest, rest) = order.split_first()?;
+    let mut rest = rest.to_vec();
+    rest.sort_by_key(|slot| written(directory, *slot).is_some());
+    let mut wanted = std::iter::once(*newest).chain(rest);
+    wanted.find_map(|slot| Some((slot, lock(directory, slot)?)))
+}
+
+/// Returns when the layers of a number were written last. None: never.
+fn written(directory: &Path, slot: usize) -> Option<SystemTime> {
+    fs::symlink_metadata(directory.join(format!("{WRITTEN}{slot}"))).ok()?.modified().ok()
+}
+
+/// Notes when the layers of a number were written last.
+pub fn set_written(directory: &Path, slot: usize, at: Option<SystemTime>) {
+    let path = directory.join(format!("{WRITTEN}{slot}"));
+    let _ = match at {
+        Some(at) => File::create(&path).and_then(|file| file.set_modified(at)),
+        None => fs::remove_file(&path),
+    };
 }
 
 fn make_all(plan: &Plan, directory: &Path) -> io::Result<()> {
@@ -72,6 +112,19 @@ impl Layers {
         self.own.as_ref().map(|(slot, _)| *slot)
     }
 
+    /// Returns the numbers of the other layers, those first that were written last.
+    pub fn others(&self) -> impl Iterator<Item = usize> {
+        self.order.iter().copied().filter(|slot| Some(*slot) != self.own())
+    }
+
+    /// Has this sandbox stand no more. Returns whether no other one stands; to be called by whoever holds the
+    /// lock of all workspaces.
+    pub fn end_standing(&self) -> bool {
+        let is_alone = flock(&self.standing, FlockOperation::NonBlockingLockExclusive).is_ok();
+        let _ = flock(&self.standing, FlockOperation::Unlock);
+        is_alone
+    }
+
     /// Returns the directory of a cache's layer.
     pub fn layer(&self, slot: usize, name: &Path) -> PathBuf {
         self.directory.join(slot.to_string()).join(name)
@@ -84,8 +137,13 @@ impl Layers {
 }
 
 /// Takes the layers of a number. None: a sandbox holds them.
-pub fn lock(directory: &Path, slot: usize) -> Option<File> {
-    let place = open_directory(&directory.join(slot.to_string())).ok()?;
+fn lock(directory: &Path, slot: usize) -> Option<File> {
+    hold_alone(&directory.join(slot.to_string()))
+}
+
+/// Takes a directory. None: somebody holds it.
+pub fn hold_alone(directory: &Path) -> Option<File> {
+    let place = open_directory(directory).ok()?;
     flock(&place, FlockOperation::NonBlockingLockExclusive).ok()?;
     Some(place)
 }

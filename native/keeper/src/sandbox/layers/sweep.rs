@@ -12,7 +12,7 @@ use rustix::fs::{CWD, FlockOperation, Mode, OFlags, openat};
 
 use super::removal::{REMOVED, remove};
 use super::requested::USED;
-use super::store::{Layers, MOST_SLOTS, hold_still, lock, tell_others};
+use super::store::{Layers, MOST_SLOTS, hold_alone, hold_still, set_written, tell_others};
 use crate::sandbox::plan::Plan;
 
 /// How long the layers of a workspace stay that is not used.
@@ -34,6 +34,8 @@ struct Unit {
     bytes: u64,
     /// When a file in it was last made, changed or read, in seconds since 1970.
     used: i64,
+    /// When something in it was last written, or removed, in nanoseconds since 1970.
+    changed: i64,
 }
 
 /// Removes what is too much, unless another sandbox of the workspace stands; and the layers of workspaces
@@ -43,13 +45,17 @@ pub fn sweep(layers: &Layers, plan: &Plan) {
     let Some(parent) = directory.parent() else { return };
     let _ = tell_others(directory);
     let units = units(directory);
+    if let Some(slot) = layers.own() {
+        set_written(directory, slot, last_change(&units, &directory.join(slot.to_string())));
+    }
     let victims = if units.is_empty() { Vec::new() } else { beyond(plan.caches.most_bytes, units) };
     let is_empty = victims.is_empty() && self::units(directory).is_empty();
     let unused: Vec<PathBuf> = others(directory).filter(|other| is_unused(other)).collect();
     if is_empty || !victims.is_empty() || !unused.is_empty() {
         let Ok(_still) = hold(directory) else { return };
         let mut aside = Aside { parent, count: 0 };
-        if let Some(_held) = hold_all(directory, layers.own()) {
+        // None can begin to stand meanwhile.
+        if layers.end_standing() {
             victims.iter().for_each(|victim| aside.take(victim));
             // In between another one may have written there.
             if is_empty && self::units(directory).is_empty() {
@@ -57,7 +63,7 @@ pub fn sweep(layers: &Layers, plan: &Plan) {
             }
         }
         for other in &unused {
-            if let Some(_held) = hold_all(other, None) {
+            if let Some(_held) = hold_alone(other) {
                 aside.take(other);
             }
         }
@@ -99,13 +105,6 @@ impl Aside<'_> {
         let name = format!("{REMOVED}{}-{}", std::process::id(), self.count);
         let _ = fs::rename(path, self.parent.join(name));
     }
-}
-
-/// Holds the layers of all sandboxes but one's own. None: a sandbox stands.
-fn hold_all(directory: &Path, own: Option<usize>) -> Option<Vec<File>> {
-    let others = (0..MOST_SLOTS).filter(|slot| Some(*slot) != own);
-    let places = others.filter(|slot| directory.join(slot.to_string()).exists());
-    places.map(|slot| lock(directory, slot)).collect()
 }
 
 fn is_unused(directory: &Path) -> bool {
@@ -154,15 +153,20 @@ fn measured(path: PathBuf, depth: usize) -> Unit {
     let found = match fs::symlink_metadata(&path) {
         Ok(found) if depth <= MOST_DEPTH => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Unit { path, bytes: 0, used: i64::MIN };
+            return Unit { path, bytes: 0, used: i64::MIN, changed: i64::MIN };
         }
         // Such as in directories whose names are too long together.
         _ => return uncounted(path),
     };
     // Directories are read by this itself.
     let read = if found.is_file() { found.atime() } else { i64::MIN };
-    let mut unit =
-        Unit { bytes: found.blocks().saturating_mul(512), used: found.mtime().max(read), path };
+    let mut unit = Unit {
+        path,
+        bytes: found.blocks().saturating_mul(512),
+        used: found.mtime().max(read),
+        // Commands can set the other times, and copies have those of the user's files.
+        changed: found.ctime().saturating_mul(1_000_000_000).saturating_add(found.ctime_nsec()),
+    };
     if !found.is_dir() {
         return unit;
     }
@@ -173,13 +177,21 @@ fn measured(path: PathBuf, depth: usize) -> Unit {
         }
         unit.bytes = unit.bytes.saturating_add(entry.bytes);
         unit.used = unit.used.max(entry.used);
+        unit.changed = unit.changed.max(entry.changed);
     }
     unit
 }
 
+/// Returns when something was last written below a directory. None: nothing is there.
+fn last_change(units: &[Unit], directory: &Path) -> Option<SystemTime> {
+    let there = units.iter().filter(|unit| unit.path.starts_with(directory));
+    let last = u64::try_from(there.map(|unit| unit.changed).max()?).ok()?;
+    Some((SystemTime::UNIX_EPOCH + Duration::from_nanos(last)).min(SystemTime::now()))
+}
+
 /// What can't be counted goes first.
 fn uncounted(path: PathBuf) -> Unit {
-    Unit { path, bytes: u64::MAX, used: i64::MIN }
+    Unit { path, bytes: u64::MAX, used: i64::MIN, changed: i64::MAX }
 }
 
 #[cfg(test)]
@@ -187,7 +199,7 @@ mod tests {
     use super::*;
 
     fn unit(name: &str, bytes: u64, used: i64) -> Unit {
-        Unit { path: name.into(), bytes, used }
+        Unit { path: name.into(), bytes, used, changed: used }
     }
 
     #[test]
@@ -234,7 +246,7 @@ mod tests {
         );
         // Neither does a lock wait for a pipe.
         pipe(piped.join("0"));
-        assert!(lock(&piped, 0).is_none() && hold_all(&piped, None).is_none());
+        assert!(hold_alone(&piped.join("0")).is_none());
     }
 
     #[test]
