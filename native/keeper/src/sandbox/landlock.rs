@@ -2,7 +2,7 @@
 //! or signalling processes outside, and forbids further mounts.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access as _, AccessFs, BitFlags, Errno, LandlockStatus, PathBeneath, PathFd, RestrictSelf,
@@ -94,14 +94,15 @@ pub fn ruleset(plan: &Plan, has_namespaces: bool) -> Result<Ruleset, SetupError>
         return Err(SetupError::of(Protection::Write, "Landlock of Linux 6.2 or newer")(error));
     }
     let allowing = |path: &Path| format!("allowing '{}'", path.display());
-    // Without namespaces, these are the host's directories.
-    let own: &[&str] = if has_namespaces { &OWN } else { &SHARED };
-    let own = own.iter().map(Path::new).filter(|path| path.is_dir());
-    // Without a warden, commands write to git's directories themselves.
-    let git = plan.paths(Access::Git).filter(|_| !has_namespaces);
-    let voids = plan.caches.voids.iter().map(|(_, path)| &**path).filter(|path| path.exists());
-    let caches = plan.paths(Access::Cache).chain(voids).filter(|_| has_namespaces);
-    for path in plan.paths(Access::Write).chain(git).chain(caches).chain(own) {
+    let all: Vec<PathBuf> = if has_namespaces {
+        places(plan).collect()
+    } else {
+        // Without a warden, commands write to git's directories themselves; others share the host's.
+        let shared = SHARED.iter().map(Path::new).filter(|path| path.is_dir());
+        let paths = plan.paths(Access::Write).chain(plan.paths(Access::Git)).chain(shared);
+        paths.map(Path::to_owned).collect()
+    };
+    for path in &all {
         ruleset.allow(path).map_err(SetupError::of(Protection::Write, allowing(path)))?;
     }
     let files: &[&str] = if has_namespaces { &["/dev", "/proc"] } else { &HOST_DEVICES };
@@ -109,6 +110,14 @@ pub fn ruleset(plan: &Plan, has_namespaces: bool) -> Result<Ruleset, SetupError>
         ruleset.allow_files(path).map_err(SetupError::of(Protection::Write, allowing(path)))?;
     }
     Ok(ruleset)
+}
+
+/// Returns where commands can make files, in a sandbox with namespaces.
+pub fn places(plan: &Plan) -> impl Iterator<Item = PathBuf> {
+    let own = OWN.iter().map(Path::new).filter(|path| path.is_dir());
+    let voids = plan.caches.voids.iter().map(|(_, path)| &**path).filter(|path| path.exists());
+    let caches = plan.paths(Access::Cache).chain(voids);
+    plan.paths(Access::Write).chain(caches).chain(own).map(Path::to_owned)
 }
 
 /// The rights to change files and directories, as of Linux 6.10. A newer library adds none to them.

@@ -96,22 +96,22 @@ impl Caller {
         mask.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).ok_or(libc::EACCES)
     }
 
-    /// Reads a path from the caller's memory, without the NUL at its end. None: it can't be read.
-    pub fn text(&self, address: u64) -> Option<Vec<u8>> {
+    /// Reads a path from the caller's memory, without the NUL at its end. The error is the kernel's: EFAULT
+    /// or ENAMETOOLONG.
+    pub fn text(&self, address: u64) -> Result<Vec<u8>, i32> {
         // The smallest page size, of which every other one is a multiple.
         const PAGE: u64 = 4096;
+        const LONGEST: usize = libc::PATH_MAX as usize;
         let mut text = Vec::new();
-        while text.len() < libc::PATH_MAX as usize {
-            let at = address.checked_add(text.len() as u64)?;
+        let mut is_whole = false;
+        while !is_whole && text.len() < LONGEST {
+            let at = address.checked_add(text.len() as u64).ok_or(libc::EFAULT)?;
             // The next page may not be mapped.
-            let part = self.read(at, (PAGE - at % PAGE) as usize).ok()?;
-            let end = part.iter().position(|byte| *byte == 0);
+            let part = self.read(at, (PAGE - at % PAGE) as usize).map_err(|_| libc::EFAULT)?;
+            is_whole = part.contains(&0);
             text.extend(part.into_iter().take_while(|byte| *byte != 0));
-            if end.is_some() {
-                return Some(text);
-            }
         }
-        None
+        if text.len() < LONGEST { Ok(text) } else { Err(libc::ENAMETOOLONG) }
     }
 
     /// Reads this many bytes of the caller's memory.
@@ -145,9 +145,13 @@ impl Caller {
     /// Opens the directory where a path begins that may be relative to a descriptor.
     pub fn place_at(&self, base: PathBase, path: &[u8]) -> Result<CallerPath, i32> {
         // `self` would be this process, whose `/proc` entries must not be reached.
-        let own = path.strip_prefix(b"/proc/self/");
-        let (directory, path) = match own {
-            Some(rest) => (c".".into(), [format!("{}/", self.pid).as_bytes(), rest].concat()),
+        const OWN: [(&[u8], &str); 3] =
+            [(b"/proc/self/", ""), (b"/proc/thread-self/", ""), (b"/dev/fd/", "fd/")];
+        let mut own = OWN.iter().filter_map(|(begin, at)| Some((at, path.strip_prefix(*begin)?)));
+        let (directory, path) = match own.next() {
+            Some((at, rest)) => {
+                (c".".into(), [format!("{}/{at}", self.pid).as_bytes(), rest].concat())
+            }
             None if path.starts_with(b"/") => (c".".into(), path.to_owned()),
             None => (CString::new(base.link(self.pid)).unwrap_or_default(), path.to_owned()),
         };

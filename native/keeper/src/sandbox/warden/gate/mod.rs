@@ -123,7 +123,7 @@ impl Gate {
             return Judgement::Continue;
         }
         let pid = notice.pid as i32;
-        let Some(request) = FileRequest::read(&Caller::unknown(pid), notice, naming) else {
+        let Ok(request) = FileRequest::read(&Caller::unknown(pid), notice, naming) else {
             return Judgement::Continue;
         };
         let settings = self.settings.as_ref();

@@ -57,16 +57,20 @@ pub struct FileRequest {
 }
 
 impl FileRequest {
-    /// Reads a call. None: its pointers can't be read, or it is not handled here.
-    pub fn read(caller: &Caller, notice: &Notice, naming: Naming) -> Option<FileRequest> {
+    /// Reads a call. The error is the kernel's for pointers that can't be read, and paths that are too long.
+    pub fn read(caller: &Caller, notice: &Notice, naming: Naming) -> Result<FileRequest, i32> {
         let [a, b, c, d, e, _] = notice.arguments;
-        let here = |address| Some(Named { base: PathBase::Directory, path: caller.text(address)? });
+        let here = |address| {
+            let path = caller.text(address)?;
+            Ok::<_, i32>(Named { base: PathBase::Directory, path })
+        };
         let at = |number: u64, address| {
-            Some(Named { base: PathBase::of(number as i32), path: caller.text(address)? })
+            let path = caller.text(address)?;
+            Ok::<_, i32>(Named { base: PathBase::of(number as i32), path })
         };
         let open = |what, flags: u64, mode: u64| {
             let action = Action::Open { flags: flags as i32, mode: mode as u32 };
-            Some(FileRequest { what, action })
+            Ok(FileRequest { what, action })
         };
         let made = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
         let (what, action) = match naming {
@@ -91,7 +95,7 @@ impl FileRequest {
             Naming::ChangeModeAt => (at(a, b)?, Action::ChangeMode { mode: c as u32 }),
             Naming::SetTimesAt => (at(a, b)?, Action::SetTimes { times: times(caller, c)? }),
         };
-        Some(FileRequest { what, action })
+        Ok(FileRequest { what, action })
     }
 
     /// Returns whether the call may make a name.
@@ -117,16 +121,17 @@ impl FileRequest {
     }
 }
 
-/// Reads the times of a call. The outer None: they can't be read.
-fn times(caller: &Caller, address: u64) -> Option<Option<[libc::timespec; 2]>> {
+/// Reads the times of a call.
+fn times(caller: &Caller, address: u64) -> Result<Option<[libc::timespec; 2]>, i32> {
     if address == 0 {
-        return Some(None);
+        return Ok(None);
     }
-    let bytes = caller.read(address, size_of::<[libc::timespec; 2]>()).ok()?;
+    let bytes = caller.read(address, size_of::<[libc::timespec; 2]>()).map_err(|_| libc::EFAULT)?;
     let mut numbers = bytes.chunks_exact(8).map(|bytes| bytes.try_into().map(i64::from_ne_bytes));
     let mut time = || {
         let (tv_sec, tv_nsec) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
         Some(libc::timespec { tv_sec, tv_nsec })
     };
-    Some(Some([time()?, time()?]))
+    let times = time().zip(time()).ok_or(libc::EFAULT)?;
+    Ok(Some(times.into()))
 }

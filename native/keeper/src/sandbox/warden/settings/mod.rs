@@ -15,6 +15,7 @@ mod opening;
 mod removed;
 mod request;
 mod staged;
+mod waiting;
 
 use std::ffi::CString;
 use std::io;
@@ -25,6 +26,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use forkline_protocol::{receive, send};
 
+use crate::sandbox::landlock;
 use crate::sandbox::plan::{Plan, Repository};
 use crate::sandbox::warden::held::HeldStore;
 use crate::sandbox::warden::lines::Telling;
@@ -48,6 +50,8 @@ pub struct Settings {
 /// The state shared with the thread that takes closed files.
 struct Shared {
     repositories: Vec<Judged>,
+    /// Where commands can make files.
+    writable: Vec<PathBuf>,
     settler: Mutex<OwnedFd>,
     open: Mutex<Unsettled>,
     store: Arc<HeldStore>,
@@ -118,6 +122,7 @@ impl Settings {
         let judged = plan.repositories.iter().map(of);
         let shared = Shared {
             repositories: judged.collect(),
+            writable: landlock::places(plan).collect(),
             store,
             settler: Mutex::new(line),
             open: Mutex::new(open),

@@ -1,8 +1,8 @@
 import { existsSync, lstatSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { git, write } from '../support/checkouts.js';
-import { leavesNothingBehind } from '../support/leftovers.js';
+import { git, write } from '../../support/checkouts.js';
+import { leavesNothingBehind } from '../../support/leftovers.js';
 import {
   describeForAll,
   give,
@@ -12,7 +12,7 @@ import {
   runAs,
   type Scene,
   useScenes,
-} from '../support/sandbox.js';
+} from '../../support/sandbox.js';
 
 leavesNothingBehind();
 const scenes = useScenes();
