@@ -4,7 +4,7 @@ import { type Held, NOTHING_HELD } from '../../engine/sandbox-report.js';
 import { messageOf } from '../../support/errors.js';
 import { HeldBack } from './held-back.js';
 import type { HeldRecord } from './record.js';
-import { heldDirectory, heldRecord } from './store.js';
+import { heldDirectory, heldRecord, idsIn } from './store.js';
 
 /** The most held changes of one command that are looked up. */
 const MOST_HELD = 100;
@@ -46,22 +46,29 @@ async function recordsOf(
   ids: readonly string[],
 ): Promise<{ readonly records: readonly HeldRecord[]; readonly unseen: string[] }> {
   const directory = heldDirectory();
+  if (directory === undefined) return { records: [], unseen: [GONE] };
   const records: HeldRecord[] = [];
   const unseen: string[] = [];
-  let gone = 0;
-  for (const id of ids.slice(0, MOST_HELD)) {
+  let there: ReadonlySet<string>;
+  try {
+    there = new Set(await idsIn(directory));
+  } catch (error) {
+    return { records, unseen: [`what was held back can't be read: ${messageOf(error)}`] };
+  }
+  // A change that was tried again has taken the place of the first, and of very many the first are displaced.
+  const held = ids.filter((id) => there.has(id));
+  for (const id of held.slice(-MOST_HELD)) {
     try {
-      const record = directory === undefined ? undefined : await heldRecord(directory, id);
-      if (record === undefined) gone += 1;
-      else records.push(record);
+      const record = await heldRecord(directory, id);
+      if (record !== undefined) records.push(record);
     } catch (error) {
       unseen.push(`a change was held back as ${id}, and can't be read: ${messageOf(error)}`);
     }
   }
-  // A change that was tried again has taken the place of the first.
-  if (gone > 0 && records.length === 0) unseen.push(GONE);
-  const more = ids.length - MOST_HELD;
+  if (held.length === 0) unseen.push(GONE);
+  const more = held.length - MOST_HELD;
   if (more > 0) unseen.push(`${more} more changes were held back: forkline held lists them`);
+  if (more > 0 && held.length < ids.length) unseen.push(GONE.replace('what', 'what else'));
   return { records, unseen };
 }
 

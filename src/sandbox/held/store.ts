@@ -51,7 +51,12 @@ export async function listRecords(directory: string): Promise<HeldList> {
   return { records, unreadable };
 }
 
-async function idsIn(directory: string): Promise<readonly string[]> {
+/**
+ * Returns the ids of all held changes of a directory, also of those that can't be read.
+ *
+ * @throws {Error} The directory belongs to another user, or is open to others; or the system's error.
+ */
+export async function idsIn(directory: string): Promise<readonly string[]> {
   try {
     await checkPrivate(directory);
     // A change that is being written has another name until it is complete.

@@ -70,10 +70,17 @@ test('what was displaced by the same change is not told, and what is damaged is'
   ]);
 });
 
-test('of very many only some are looked up', async () => {
-  const ids = Array.from({ length: 150 }, (_, at) => `held=${at.toString(16).padStart(16, 'e')}`);
-  const { unseen } = await withHeldRows(toReport(ids.join(' ')));
-  expect(unseen?.at(-1)).toBe('50 more changes were held back: forkline held lists them');
+test('of very many the last are looked up: the first are those that were displaced', async () => {
+  const path = (at: number) => join(state.path, `work/.git/hooks/${at}`);
+  const gone = Array.from({ length: 30 }, (_, at) => at.toString(16).padStart(16, 'e'));
+  const ids = Array.from({ length: 120 }, (_, at) => holdBack(state.path, { path: path(at) }));
+  const told = toReport([...gone, ...ids].map((id) => `held=${id}`).join(' '));
+  const { held, unseen } = await withHeldRows(told);
+  expect(held?.map(({ id }) => id)).toEqual(ids.slice(-100));
+  expect(unseen).toEqual([
+    '20 more changes were held back: forkline held lists them',
+    'what else was held back has been accepted, dropped or displaced since',
+  ]);
 });
 
 describe('the line for a model', () => {

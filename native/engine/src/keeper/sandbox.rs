@@ -35,6 +35,8 @@ pub struct Sandbox {
 
 /// The most denied accesses that are kept.
 const MOST_DENIED: usize = 256;
+/// The most changes that were held back, of which the ids are kept: there are no more.
+const MOST_HELD: usize = 1000;
 
 impl Sandbox {
     /// Makes the state of a sandbox that is not set up yet. `stood`: whether one with this plan has been.
@@ -87,8 +89,18 @@ impl Sandbox {
             return self.note_port(cradle, news);
         }
         let mut denied = self.denied.lock();
-        let (one, count) = ((cradle, what), denied.len());
-        let is_kept = count < MOST_DENIED || one.1.starts_with("signed=");
+        if is_held(&what) {
+            let count = denied.iter().filter(|(_, known)| is_held(known)).count();
+            // Of very many the first have been displaced.
+            let first = denied.iter().position(|(_, known)| is_held(known));
+            if let Some(first) = first.filter(|_| count >= MOST_HELD) {
+                denied.remove(first);
+            }
+            return denied.push((cradle, what));
+        }
+        let count = denied.iter().filter(|(_, known)| !is_held(known)).count();
+        let is_kept = count < MOST_DENIED || what.starts_with("signed=");
+        let one = (cradle, what);
         if is_kept && !denied.contains(&one) {
             denied.push(one);
         }
@@ -144,6 +156,11 @@ impl Sandbox {
     }
 }
 
+/// Returns whether the id of a change that was held back is told, and no denial.
+fn is_held(what: &str) -> bool {
+    what.starts_with("held=")
+}
+
 /// Returns the paths that a plan hides.
 fn hidden_in(plan: &[u8]) -> impl Iterator<Item = &Path> {
     let mut fields = plan.split(|byte| *byte == 0);
@@ -160,6 +177,21 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_very_many_changes_that_were_held_back_the_last_are_told() {
+        let sandbox = Sandbox::new(Arc::new([]), Arc::default());
+        for number in 0..MOST_HELD + 7 {
+            sandbox.add_denied(1, format!("held={number}"));
+        }
+        for number in 0..MOST_DENIED + 7 {
+            sandbox.add_denied(1, format!("socket={number}"));
+        }
+        let told = sandbox.take_denied(1);
+        assert_eq!(told.len(), MOST_HELD + MOST_DENIED);
+        assert_eq!((&*told[0], &*told[MOST_HELD - 1]), ("held=7", "held=1006"));
+        assert_eq!(told.last().unwrap(), "socket=255");
+    }
 
     #[test]
     fn s3_files_hidden_by_mounts_are_compared_by_inode() {

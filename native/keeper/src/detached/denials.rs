@@ -1,5 +1,6 @@
 //! How the sandbox of a command is enforced, and what it denies, as told from inside.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
@@ -81,13 +82,20 @@ impl Denials {
     }
 
     pub fn report(&self) -> Report {
-        let (mut text, mut more) = (self.enforced.clone(), 0);
-        for what in &self.known {
-            if text.len() + what.len() < ROOM {
-                let _ = write!(text, " {what}");
+        let (mut length, mut more, mut told) = (self.enforced.len(), 0, HashSet::new());
+        let (held, others): (Vec<_>, Vec<_>) = self.known.iter().partition(|what| is_held(what));
+        // Of what was held back the last is told: the first is displaced first.
+        for what in others.into_iter().chain(held.into_iter().rev()) {
+            if length + what.len() < ROOM {
+                length += 1 + what.len();
+                told.insert(what);
             } else {
                 more += 1;
             }
+        }
+        let mut text = self.enforced.clone();
+        for what in self.known.iter().filter(|what| told.contains(what)) {
+            let _ = write!(text, " {what}");
         }
         Report { text, more, is_unheard: self.is_unheard, is_alone: !self.has_host() }
     }
@@ -106,6 +114,11 @@ impl Denials {
             self.known.push(what.to_owned());
         } else {
             self.is_unheard = true;
+            let first = self.known.iter().position(|known| is_held(known));
+            if let Some(first) = first.filter(|_| is_held(what)) {
+                self.known.remove(first);
+                self.known.push(what.to_owned());
+            }
         }
     }
 
@@ -113,6 +126,11 @@ impl Denials {
         let Some(host) = &self.host else { return false };
         signals::wait([Some((host.as_fd(), libc::POLLIN))], Some(Duration::ZERO)) == [0]
     }
+}
+
+/// Returns whether the id of a change that was held back is told, and no denial.
+fn is_held(what: &str) -> bool {
+    what.starts_with("held=")
 }
 
 #[cfg(test)]
@@ -143,5 +161,17 @@ mod tests {
             denials.read() == DenialSource::Closed
         });
         assert!(is_over);
+    }
+    #[test]
+    fn of_very_many_changes_that_were_held_back_the_last_are_told() {
+        let mut denials = Denials::new("write=namespace".into(), None, None);
+        denials.note("socket=40");
+        (0..2 * MOST).for_each(|number| denials.note(&format!("held={number:0>16}")));
+        denials.note("signed=x");
+        let Report { text, more, .. } = denials.report();
+        assert!(text.starts_with("write=namespace signed=x socket=40 held=0000000000000"));
+        assert!(text.ends_with(&format!("{:0>16}", 2 * MOST - 1)));
+        let told = text.split(' ').count() - 1;
+        assert_eq!(told + more as usize, MOST + 1);
     }
 }
