@@ -161,7 +161,7 @@ export {
 } from './receipt/receipt.js';
 export type { CommandTrace } from './receipt/trace.js';
 export type { DeniedCommand, OnDenied } from './sandbox/denials/again.js';
-export { type HeldBackOptions, heldBack } from './sandbox/held/list.js';
+export { dropHeld, type HeldBackOptions, heldBack } from './sandbox/held/list.js';
 export type { SandboxGpgAgent, SandboxSshAgent } from './sandbox/keys/agent-policy.js';
 export type {
   SandboxCacheBound,

@@ -29,6 +29,7 @@ test('the package exports this and nothing else', () => {
     'createTtyUi',
     'createUrlRegistry',
     'detach',
+    'dropHeld',
     'exitCodeOf',
     'explainErrorLine',
     'exportedFunctions',

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { cli } from '../support/cli.js';
@@ -59,6 +67,41 @@ test('several changes of one file are accepted in the order of time', async () =
   }
   expect(await held('accept', path)).toEqual({ code: 0, stdout: '', stderr: '' });
   expect(readFileSync(path, 'utf8')).toBe(`${was}[a]\n\td = 2\n\tc = 1\n\tb = 0\n`);
+});
+
+test("git's directory has the name that it has in a repository, wherever it is", async () => {
+  const folder = folders();
+  const [main, tree] = [join(folder, 'main'), join(folder, 'tree')];
+  execFileSync('git', ['init', '-q', main]);
+  const commit = ['-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-q', '--allow-empty'];
+  execFileSync('git', ['-C', main, ...commit, '-m', 'x']);
+  execFileSync('git', ['-C', main, 'worktree', 'add', '-q', tree]);
+  mkdirSync(join(main, 'packages/one'), { recursive: true });
+  symlinkSync(main, join(folder, 'link'));
+  const config = join(main, '.git/config');
+  const id = holdBack(state.path, { path: config, content: 'shown\n' });
+  for (const place of [main, tree, join(main, 'packages/one'), join(folder, 'link')]) {
+    const { code, stdout } = await held('show', join(place, '.git/config'));
+    expect([code, stdout]).toEqual([0, expect.stringContaining('+shown')]);
+  }
+  expect(await held('drop', id)).toMatchObject({ code: 0 });
+});
+
+test('all changes of a workspace are dropped, and what cannot be read by its id', async () => {
+  const [folder, other] = [folders(), folders()];
+  const bad = holdBack(state.path, { path: join(folder, 'x'), version: '2' });
+  for (const name of ['a', 'b']) holdBack(state.path, { path: join(folder, name) });
+  const kept = holdBack(state.path, { path: join(other, 'c') });
+  const ids = () => readdirSync(heldIn(state.path)).sort();
+  expect(await held('drop', '--all', '--workspace', folder)).toMatchObject({ code: 0 });
+  expect(ids()).toEqual([bad, kept].sort());
+  expect(await held('drop', bad)).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect(ids()).toEqual([kept]);
+  for (const wrong of [['--all', kept], []]) {
+    const { code, stderr } = await held('drop', ...wrong);
+    expect([code, stderr]).toEqual([2, "error: expected ids or paths, or '--all'\n"]);
+  }
+  expect(await held('drop', kept)).toMatchObject({ code: 0 });
 });
 
 test('what cannot be done is said, and the exit code is 1', async () => {

@@ -1,6 +1,5 @@
-import { resolve } from 'node:path';
 import { Argument, Command } from 'commander';
-import { type Held, heldBack } from '../../index.js';
+import { dropHeld, type Held, heldBack } from '../../index.js';
 import { messageOf } from '../../support/errors.js';
 import { visibleText } from '../../support/text.js';
 import { note } from '../notes.js';
@@ -34,7 +33,7 @@ export function heldCommand(): Command {
         .addArgument(named())
         .action((names: readonly string[]) =>
           answered(async () => {
-            const { chosen, isComplete } = choose(await heldBack(), names);
+            const { chosen, isComplete } = await choose(names);
             return (await print(chosen.map(shown).join(''))) && isComplete;
           }),
         ),
@@ -49,25 +48,41 @@ export function heldCommand(): Command {
     .addCommand(
       new Command('drop')
         .exitOverride()
-        .description('Remove a change')
-        .addArgument(named())
-        .action((names: readonly string[]) =>
-          answered(async () => {
-            const { chosen, isComplete } = choose(await heldBack(), names);
-            for (const one of chosen) await one.drop();
-            return isComplete;
-          }),
-        ),
+        .description('Remove changes')
+        .option('--all', 'all of the workspace: of --workspace, or else of the current directory')
+        .addArgument(named('[id-or-path...]'))
+        .action(async (names: readonly string[], { all }: { all?: true }, command: Command) => {
+          if ((all === undefined) === (names.length === 0)) {
+            command.error("error: expected ids or paths, or '--all'");
+          }
+          const { workspace = '.' } = command.optsWithGlobals<ListFlags>();
+          await answered(() => (all ? dropAll(workspace) : drop(names)));
+        }),
     );
 }
 
-function named(): Argument {
-  return new Argument('<id-or-path...>', 'an id of the list, or the path of the file');
+function named(syntax = '<id-or-path...>'): Argument {
+  return new Argument(syntax, 'an id of the list, or the path of the file');
+}
+
+async function drop(names: readonly string[]): Promise<boolean> {
+  const others: string[] = [];
+  // What can't be read is in no list.
+  for (const name of names) if (!(await dropHeld(name))) others.push(name);
+  if (others.length === 0) return true;
+  const { chosen, isComplete } = await choose(others);
+  for (const one of chosen) await one.drop();
+  return isComplete;
+}
+
+async function dropAll(workspace: string): Promise<boolean> {
+  for (const one of await heldBack({ workspace })) await one.drop();
+  return true;
 }
 
 /** Puts changes in place; those of one file in the order of time, up to the first that does not fit. */
 async function acceptAll(names: readonly string[]): Promise<boolean> {
-  const { chosen, isComplete } = choose(await heldBack(), names);
+  const { chosen, isComplete } = await choose(names);
   let isDone = isComplete;
   const stopped = new Set<string>();
   for (const one of chosen) {
@@ -92,18 +107,20 @@ interface Choice {
   readonly isComplete: boolean;
 }
 
-function choose(all: readonly Held[], names: readonly string[]): Choice {
-  const chosen = new Set<Held>();
+/** Finds changes by ids and paths of files, and says which of these have none. */
+async function choose(names: readonly string[]): Promise<Choice> {
+  const all = await heldBack();
+  const chosen = new Map<string, Held>();
   let isComplete = true;
   for (const name of names) {
-    const path = resolve(name);
-    const found = all.filter((one) => one.id === name || one.path === path);
-    for (const one of found) chosen.add(one);
+    const byId = all.filter(({ id }) => id === name);
+    const found = byId.length > 0 ? byId : await heldBack({ file: name });
+    for (const one of found) chosen.set(one.id, one);
     if (found.length > 0) continue;
     note(`${visibleText(name)}: nothing is held back by this id or path; forkline held lists all`);
     isComplete = false;
   }
-  return { chosen: [...chosen], isComplete };
+  return { chosen: [...chosen.values()], isComplete };
 }
 
 /** Returns the diff without what a terminal obeys. */

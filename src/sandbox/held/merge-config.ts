@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hostDirectory } from '../../support/paths.js';
 import { gitProgram } from '../git/judged.js';
 import type { HeldRecord } from './record.js';
 
@@ -62,7 +63,7 @@ export async function mergedConfig(
 /** Returns directories where commands write: a program there is not run. */
 function untrusted({ path, workspace = '' }: HeldRecord): readonly string[] {
   const [top = ''] = path.split('/.git/', 1);
-  return [top, workspace, process.cwd()].filter(Boolean);
+  return [top, workspace, hostDirectory() ?? ''].filter(Boolean);
 }
 
 /** Returns the values of the keys that have to be set; undefined: one has changed otherwise, or can't be set. */

@@ -1,7 +1,17 @@
-import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { heldBack, InputError } from '../../../src/index.js';
+import { dropHeld, heldBack, InputError } from '../../../src/index.js';
 import { heldIn, holdBack, useState } from '../../support/held.js';
 import { leavesNothingBehind, useFolder, useFolders } from '../../support/leftovers.js';
 
@@ -49,6 +59,43 @@ test('of a workspace those in it are listed, by its real path', async () => {
   }
   const wrong = heldBack({ workspaces: folder } as object);
   await expect(wrong).rejects.toThrow(InputError);
+});
+
+test("of a workspace those in git's directory for it are listed, too", async () => {
+  const folder = folders();
+  const [main, tree] = [join(folder, 'main'), join(folder, 'tree')];
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-C', main, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args]);
+  execFileSync('git', ['init', '-q', main]);
+  git('commit', '-q', '--allow-empty', '-m', 'x');
+  git('worktree', 'add', '-q', tree);
+  mkdirSync(join(main, 'packages/one'), { recursive: true });
+  const config = holdBack(state.path, { path: join(main, '.git/config') });
+  holdBack(state.path, { path: join(main, '.npmrc') });
+  const own = holdBack(state.path, { path: join(tree, '.npmrc') });
+  const ids = async (workspace: string) => (await heldBack({ workspace })).map(({ id }) => id);
+  expect(await ids(tree)).toEqual([config, own]);
+  expect(await ids(join(main, 'packages/one'))).toEqual([config]);
+  const file = new URL(`file://${tree}/.git/config`);
+  expect((await heldBack({ file })).map(({ id }) => id)).toEqual([config]);
+  expect(await heldBack({ file, workspace: folders() })).toEqual([]);
+});
+
+test('a name that is not UTF-8 is listed, can be dropped, and is put nowhere', async () => {
+  const folder = folders();
+  const id = holdBack(state.path, { path: join(folder, 'a?'), content: 'x\n' });
+  const record = join(heldIn(state.path), id, 'record');
+  const bytes = readFileSync(record);
+  bytes[bytes.indexOf('?')] = 0xff;
+  writeFileSync(record, bytes);
+  const [one] = await heldBack({ workspace: folder });
+  expect(one).toMatchObject({ id, path: `${folder}/a\ufffd`, diff: expect.stringContaining('+x') });
+  await expect(one?.accept()).rejects.toThrow(`${folder}/a\ufffd: the name is not UTF-8`);
+  expect(readdirSync(folder)).toEqual([]);
+  expect([await dropHeld(id), await dropHeld(id), await dropHeld('..')]).toEqual([
+    ...[true, false, false],
+  ]);
+  expect(await heldBack()).toEqual([]);
 });
 
 test('a new file and a removal are shown whole', async () => {
@@ -105,7 +152,7 @@ test('one that cannot be read is told by a warning, and the others are listed', 
   expect((await heldBack()).map((one) => one.id)).toEqual([id]);
   await new Promise((resolve) => setImmediate(resolve));
   process.off('warning', listen);
-  expect(warned.map((text) => text.replace(/.*read: /, ''))).toEqual([
+  expect(warned.map((text) => text.replace(/.*removes it\): /, ''))).toEqual([
     'the record is of version 2',
     'the record has no absolute path',
     'the record has no absolute path',
