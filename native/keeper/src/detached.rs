@@ -126,7 +126,7 @@ fn start(mut order: File, host: Option<OwnedFd>, null: &File) -> Result<Task, De
     let plumbing = CommandFiles { null, stdin, output: theirs, script };
     let started = Instant::now();
     let crew: Box<dyn Crew> = match order.seated {
-        true => Box::new(seat(&order.request, host, &plumbing)?),
+        true => Box::new(seat(&order.request, host, &plumbing, path)?),
         false => Box::new(launch_here(&order.request, &plumbing)?),
     };
     drop(plumbing);
@@ -173,6 +173,7 @@ fn seat(
     request: &Request,
     host: Option<OwnedFd>,
     plumbing: &CommandFiles,
+    output: &Path,
 ) -> Result<CradleCrew, DetachedFailure> {
     // SAFETY: the engine puts it there, and nothing else here uses it.
     let channel = unsafe { OwnedFd::from_raw_fd(0) };
@@ -188,5 +189,5 @@ fn seat(
         group: None,
         other_group: None,
     };
-    CradleCrew::start(channel, host, request, descriptors)
+    CradleCrew::start(channel, host, request, descriptors, output)
 }

@@ -9,6 +9,7 @@ import type { KeptEnd } from './keeper/keeper-state.js';
 import { readOutputFile } from './output-file.js';
 import { readBounds } from './place/bounds.js';
 import { readDeniedHosts } from './place/denied-hosts.js';
+import { readMoreTold } from './place/more-told.js';
 import type { DetachedOrder } from './place/order.js';
 import type { TaskPlace } from './place/place.js';
 
@@ -30,11 +31,12 @@ export async function endDenials(
   end: KeptEnd,
   until: number,
 ): Promise<SandboxReport> {
-  const { ports, ...told } = await withHeldRows(toReport(end.sandbox));
+  const more = await readMoreTold(directory, end.sandbox);
+  const { ports, ...told } = await withHeldRows(toReport(more.words.join(' ')));
   // What has ended does not listen, whatever was told before.
   const mayListen = ports !== undefined && until === Number.POSITIVE_INFINITY;
   const report = mayListen ? { ...told, ports } : told;
-  const unseen: string[] = [];
+  const unseen = [...more.unseen];
   if (end.moreDenied > 0) unseen.push(`there was no room for ${end.moreDenied} more denials`);
   if (end.unheard) unseen.push('some denials of the kernel may not have been heard');
   const bounds = await readBounds(directory);

@@ -236,6 +236,9 @@ elif what == 'each':
         rest = rest[4 + length:]
         signed += is_signed(ask(sign(sshsig(), key=key)))
     print(f'signed {signed}')
+elif what == 'many':
+    signed = [is_signed(ask(sign(sshsig(hash=bytes([number]) * 64)))) for number in range(40)]
+    print(f'signed {sum(signed)}')
 elif what == 'orphans':
     # They call themselves as commands were once called, each time by another name.
     open('signed', 'w').close()

@@ -132,6 +132,25 @@ describe.skipIf(!SSH_AGENT.isMet || !installed('git').isMet)('ssh', () => {
       },
     );
 
+    test(
+      'a receipt has all signatures and what is held, whatever was denied',
+      where(SSH_AGENT, installed('git')),
+      async () => {
+        const scene = withClient(await withSshAgent(scenes.path, person));
+        const ssh = { socket: scene.env.SSH_AUTH_SOCK, maxSignatures: 40 };
+        const connect = `import socket
+for port in range(1, 201): socket.socket().connect_ex(("192.0.2.1", port))`;
+        const command = `python3 -c '${connect}'; python3 agent.py many; git config core.fsmonitor ./x`;
+        const options = { cwd: scene.work, sandbox: { sshAgent: ssh } };
+        const { receipt } = await runDetachedAs(person, scene, command, options);
+        expect(receipt?.sandbox?.signatures).toHaveLength(40);
+        expect(receipt?.sandbox?.held).toMatchObject([{ keys: ['core.fsmonitor'] }]);
+        expect(receipt?.sandbox?.unseen?.join()).toMatch(
+          /^there was no room for \d+ more denials$/,
+        );
+      },
+    );
+
     test('keys are read by no path', where(SSH_AGENT), async () => {
       const scene = await withSshAgent(scenes.path, person);
       const socket = scene.env.SSH_AUTH_SOCK;

@@ -1,8 +1,10 @@
 //! How the sandbox of a command is enforced, and what it denies, as told from inside.
 
-use std::collections::HashSet;
-use std::fmt::Write;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use forkline_protocol::{PortNews, take};
@@ -11,10 +13,93 @@ use crate::signals;
 
 /// The most denials that are told of a command.
 const MOST: usize = 256;
-/// The most bytes of a record that denials take.
+/// The most bytes of a record that all of it takes.
 const ROOM: usize = 2048;
+/// The most bytes of the file for what has no room in the record.
+const MOST_BYTES: u64 = 1024 * 1024;
 /// Longer than any message, in bytes.
 const LONGEST: usize = 16 * 1024;
+
+/// What is told, the most important first. Each kind has room of its own in the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ToldKind {
+    /// What an agent of the user has signed.
+    Signed,
+    /// A change that was held back.
+    Held,
+    /// A port that is published.
+    Port,
+    Denied,
+}
+
+impl ToldKind {
+    const ALL: [ToldKind; 4] = [ToldKind::Signed, ToldKind::Held, ToldKind::Port, ToldKind::Denied];
+
+    fn of(what: &str) -> ToldKind {
+        match what.split_once('=') {
+            Some(("signed", _)) => ToldKind::Signed,
+            Some(("held", _)) => ToldKind::Held,
+            Some(("port", _)) => ToldKind::Port,
+            _ => ToldKind::Denied,
+        }
+    }
+
+    /// Returns the most bytes of a record that this kind takes.
+    fn room(self) -> usize {
+        match self {
+            ToldKind::Signed => 640,
+            ToldKind::Held | ToldKind::Port => 448,
+            ToldKind::Denied => ROOM,
+        }
+    }
+
+    /// Returns the word for what of this kind can't be told. None: it is counted apart.
+    fn word(self) -> Option<&'static str> {
+        match self {
+            ToldKind::Signed => Some("signed"),
+            ToldKind::Held => Some("held"),
+            ToldKind::Port => Some("port"),
+            ToldKind::Denied => None,
+        }
+    }
+}
+
+/// The file beside the output for what has no room in the record: signatures and what was held back.
+struct MoreTold {
+    path: PathBuf,
+    /// None: nothing has been written.
+    file: Option<File>,
+    /// The bytes of whole lines.
+    length: u64,
+}
+
+impl MoreTold {
+    fn beside(output: &Path) -> MoreTold {
+        MoreTold { path: output.with_extension("told"), file: None, length: 0 }
+    }
+
+    fn write(&mut self, what: &str) -> io::Result<()> {
+        let line = format!("{what}\n");
+        if self.length + line.len() as u64 > MOST_BYTES {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => {
+                let mut options = OpenOptions::new();
+                let options = options.append(true).create_new(true).mode(0o600);
+                none.insert(options.open(&self.path)?)
+            }
+        };
+        let written = file.write_all(line.as_bytes());
+        match written {
+            Ok(()) => self.length += line.len() as u64,
+            // A part of a line would spoil the next one.
+            Err(_) => file.set_len(self.length)?,
+        }
+        written
+    }
+}
 
 pub struct Denials {
     enforced: String,
@@ -23,6 +108,9 @@ pub struct Denials {
     /// The host, which serves the proxy; readable once it has ended. None: its end can't be seen.
     host: Option<OwnedFd>,
     known: Vec<String>,
+    more: MoreTold,
+    /// How much of each kind could be written down nowhere.
+    lost: [u64; ToldKind::ALL.len()],
     is_unheard: bool,
 }
 
@@ -36,7 +124,8 @@ pub enum DenialSource {
 /// What is known about a sandbox.
 #[derive(Default)]
 pub struct Report {
-    /// Enforcement and denials in the format of a result; empty: there is no sandbox.
+    /// Enforcement and denials in the format of a result, and `lost=signed,2` for what is told nowhere; empty:
+    /// there is no sandbox.
     pub text: String,
     /// The number of denials that do not fit into `text`.
     pub more: u64,
@@ -47,9 +136,15 @@ pub struct Report {
 }
 
 impl Denials {
-    pub fn new(enforced: String, line: Option<OwnedFd>, host: Option<OwnedFd>) -> Denials {
-        let is_unheard = line.is_none();
-        Denials { enforced, line, host, known: Vec::new(), is_unheard }
+    /// `output`: the file of the command's output.
+    pub fn new(
+        enforced: String,
+        line: Option<OwnedFd>,
+        host: Option<OwnedFd>,
+        output: &Path,
+    ) -> Denials {
+        let (is_unheard, more) = (line.is_none(), MoreTold::beside(output));
+        Denials { enforced, line, host, known: Vec::new(), more, lost: [0; 4], is_unheard }
     }
 
     /// Reads all denials that have been told. Returns whether more can follow.
@@ -82,22 +177,35 @@ impl Denials {
     }
 
     pub fn report(&self) -> Report {
-        let (mut length, mut more, mut told) = (self.enforced.len(), 0, HashSet::new());
-        let (held, others): (Vec<_>, Vec<_>) = self.known.iter().partition(|what| is_held(what));
-        // Of what was held back the last is told: the first is displaced first.
-        for what in others.into_iter().chain(held.into_iter().rev()) {
-            if length + what.len() < ROOM {
-                length += 1 + what.len();
-                told.insert(what);
-            } else {
-                more += 1;
+        let (mut text, mut more) = (self.enforced.clone(), 0);
+        for (kind, lost) in ToldKind::ALL.into_iter().zip(self.lost) {
+            let (mut used, mut lost) = (0, lost);
+            for what in self.all_of(kind) {
+                let length = 1 + what.len();
+                if used + length <= kind.room() && text.len() + length <= ROOM {
+                    text.extend([" ", what]);
+                    used += length;
+                } else {
+                    lost += 1;
+                }
+            }
+            match kind.word() {
+                Some(word) if lost > 0 => text.push_str(&format!(" lost={word},{lost}")),
+                Some(_) => {}
+                None => more = lost,
             }
         }
-        let mut text = self.enforced.clone();
-        for what in self.known.iter().filter(|what| told.contains(what)) {
-            let _ = write!(text, " {what}");
-        }
         Report { text, more, is_unheard: self.is_unheard, is_alone: !self.has_host() }
+    }
+
+    fn all_of(&self, kind: ToldKind) -> impl Iterator<Item = &str> {
+        self.known.iter().map(String::as_str).filter(move |what| ToldKind::of(what) == kind)
+    }
+
+    /// Returns whether the record has room for one more of its kind.
+    fn has_room(&self, kind: ToldKind, what: &str) -> bool {
+        let used: usize = self.all_of(kind).map(|other| 1 + other.len()).sum();
+        used + 1 + what.len() <= kind.room()
     }
 
     fn note(&mut self, what: &str) {
@@ -107,19 +215,24 @@ impl Denials {
         if self.known.iter().any(|known| known == what) {
             return;
         }
-        // What an agent of the user has signed is told before all denials.
-        if what.starts_with("signed=") {
-            self.known.insert(0, what.to_owned());
-        } else if self.known.len() < MOST {
-            self.known.push(what.to_owned());
-        } else {
-            self.is_unheard = true;
-            let first = self.known.iter().position(|known| is_held(known));
-            if let Some(first) = first.filter(|_| is_held(what)) {
-                self.known.remove(first);
+        let kind = ToldKind::of(what);
+        match kind {
+            ToldKind::Signed | ToldKind::Held if !self.has_room(kind, what) => {
+                if self.more.write(what).is_err() {
+                    self.lose(kind);
+                }
+            }
+            ToldKind::Signed | ToldKind::Held => self.known.push(what.to_owned()),
+            ToldKind::Port | ToldKind::Denied if self.all_of(kind).count() < MOST => {
                 self.known.push(what.to_owned());
             }
+            ToldKind::Port => self.lose(kind),
+            ToldKind::Denied => self.is_unheard = true,
         }
+    }
+
+    fn lose(&mut self, kind: ToldKind) {
+        self.lost.get_mut(kind as usize).into_iter().for_each(|lost| *lost += 1);
     }
 
     fn has_host(&self) -> bool {
@@ -128,50 +241,5 @@ impl Denials {
     }
 }
 
-/// Returns whether the id of a change that was held back is told, and no denial.
-fn is_held(what: &str) -> bool {
-    what.starts_with("held=")
-}
-
 #[cfg(test)]
-mod tests {
-    use forkline_protocol::{pair, send};
-
-    use super::*;
-
-    #[test]
-    fn denials_are_told_once_and_those_without_room_are_counted() {
-        let (ours, theirs) = pair().unwrap();
-        let mut denials = Denials::new("write=namespace".into(), Some(ours), None);
-        let told = ["socket=40".to_owned(), "connect=/a".into(), format!("connect={:x>3000}", "")];
-        for what in ["port=1,2,3,a", "closed-port=1,2,3,a", "closed-port=1,2,3,b"] {
-            send(theirs.as_fd(), [what.as_bytes(), b""], &[]).unwrap();
-        }
-        for what in told.iter().chain(&told) {
-            send(theirs.as_fd(), [what.as_bytes(), b""], &[]).unwrap();
-        }
-        assert_eq!(denials.read(), DenialSource::Open);
-        let Report { text, more, is_unheard, is_alone } = denials.report();
-        assert_eq!(text, "write=namespace socket=40 connect=/a");
-        assert_eq!((more, is_unheard, is_alone), (1, false, true));
-        drop(theirs);
-        // A process that another test starts has a copy of the socket until its exec.
-        let is_over = (0..500).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(2));
-            denials.read() == DenialSource::Closed
-        });
-        assert!(is_over);
-    }
-    #[test]
-    fn of_very_many_changes_that_were_held_back_the_last_are_told() {
-        let mut denials = Denials::new("write=namespace".into(), None, None);
-        denials.note("socket=40");
-        (0..2 * MOST).for_each(|number| denials.note(&format!("held={number:0>16}")));
-        denials.note("signed=x");
-        let Report { text, more, .. } = denials.report();
-        assert!(text.starts_with("write=namespace signed=x socket=40 held=0000000000000"));
-        assert!(text.ends_with(&format!("{:0>16}", 2 * MOST - 1)));
-        let told = text.split(' ').count() - 1;
-        assert_eq!(told + more as usize, MOST + 1);
-    }
-}
+mod tests;

@@ -3,6 +3,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use forkline_launch::Step;
@@ -39,12 +40,13 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const AGAIN: Duration = Duration::from_millis(1);
 
 impl CradleCrew {
-    /// Has a cradle launch a command. `host`: shows when the host has ended.
+    /// Has a cradle launch a command. `host`: shows when the host has ended. `output`: the file of its output.
     pub fn start(
         channel: OwnedFd,
         host: Option<OwnedFd>,
         request: &Request,
         descriptors: Descriptors<BorrowedFd>,
+        output: &Path,
     ) -> Result<CradleCrew, DetachedFailure> {
         let failed = |error: io::Error| {
             (Step::Keeper, error.raw_os_error().unwrap_or(0), "forkline-keeper".to_owned())
@@ -81,7 +83,7 @@ impl CradleCrew {
             (Some(Answer::Failed { step, errno }), _) => return Err((step, errno, String::new())),
             _ => return Err(gone()),
         };
-        let denials = Denials::new(enforced, line, host);
+        let denials = Denials::new(enforced, line, host, output);
         match next()?.0 {
             Some(Answer::Started(start)) => Ok(CradleCrew {
                 channel,
