@@ -11,7 +11,11 @@ const folder = useFolder();
 function cliIn(env: NodeJS.ProcessEnv, ...args: readonly string[]) {
   const all = { ...process.env, ...env };
   const stdio = ['ignore', 'pipe', 'pipe'] as const;
-  return endOf(spawn(process.execPath, [program, ...args], { env: all, stdio: [...stdio] }));
+  // One that hangs does not outlive its test.
+  const bound = { timeout: 60_000, killSignal: 'SIGKILL' } as const;
+  return endOf(
+    spawn(process.execPath, [program, ...args], { env: all, stdio: [...stdio], ...bound }),
+  );
 }
 
 interface Report {
@@ -54,6 +58,22 @@ test('doctor takes for limited what it cannot see without /proc', async () => {
     ['descriptors', 'limited'],
   ]);
   expect(code).toBe(0);
+});
+
+test.each([
+  { HOME: '/proc', XDG_STATE_HOME: '' },
+  { XDG_STATE_HOME: '/proc/x' },
+  { XDG_STATE_HOME: '/sys/x/y' },
+])('with %j, where no directory can be made, doctor says so, and commands run', async (env) => {
+  const { code, of } = await reportIn(env);
+  expect(code).toBe(0);
+  expect(of.get('detached tasks')).toMatchObject({
+    status: 'limited',
+    found: expect.stringMatching(/^\/(proc|sys) is on a (proc|sysfs) file system$/),
+  });
+  expect(of.get('sandbox')).toMatchObject({ status: 'ok' });
+  const ran = await cliIn(env, 'run', '--sandbox', 'workspace-write', '--no-input', 'echo hi');
+  expect([ran.code, ran.stdout.toString()]).toEqual([0, 'hi\n']);
 });
 
 test('doctor tells which engine runs the commands, and what the portable one cannot keep', async () => {

@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectoriesSync } from './make-directories.js';
 import { makeUserDirectorySync, userDirectory } from './private-directory.js';
 
 /**
@@ -14,7 +14,7 @@ export function portRecords(): string {
 export function makePortRecords(): string | undefined {
   try {
     makeUserDirectorySync();
-    mkdirSync(portRecords(), { recursive: true, mode: 0o700 });
+    makeDirectoriesSync(portRecords(), 0o700);
     return portRecords();
   } catch {
     return undefined;

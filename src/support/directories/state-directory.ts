@@ -1,8 +1,9 @@
-import { constants, existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
+import { constants, existsSync, lstatSync, realpathSync } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { dirname, isAbsolute, join, normalize } from 'node:path';
 import { hasCode, messageOf } from '../errors.js';
 import { homeDirectory } from './home.js';
+import { makeDirectoriesSync } from './make-directories.js';
 import { checkPrivate, makePrivate } from './private-directory.js';
 
 /** A directory that can be used, or why none can. */
@@ -75,7 +76,7 @@ export async function lookAtStateDirectory(): Promise<StateDirectory> {
  */
 export function claimStateDirectory(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeDirectoriesSync(path, 0o700);
   } catch {
     // The next step is to hide it, if it is there.
   }
@@ -95,7 +96,7 @@ export function makeStateRoom(...names: readonly string[]): string | undefined {
   const path = join(state, ...names);
   const all = names.map((_, index) => join(state, ...names.slice(0, index + 1)));
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeDirectoriesSync(path, 0o700);
     const isOwn = [state, ...all].every((each) => {
       const found = lstatSync(each);
       return found.isDirectory() && found.uid === process.geteuid?.();
@@ -125,7 +126,7 @@ async function whyUnfit(path: string): Promise<string | undefined> {
   if (own !== undefined && uid !== own) return `${existing} is user ${uid}'s`;
   const { type } = await statfs(existing);
   // Some systems have 32 bits for it, with a sign.
-  const name = REMOTE.get(type >>> 0);
+  const name = UNFIT.get(type >>> 0);
   return name === undefined ? undefined : `${existing} is on a ${name} file system`;
 }
 
@@ -140,8 +141,8 @@ async function nearestExisting(path: string): Promise<string> {
   }
 }
 
-/** File systems of other machines, and those that programs serve, by their numbers in statfs(2). */
-const REMOTE: ReadonlyMap<number, string> = new Map([
+/** File systems of other machines, those that programs serve, and the kernel's, by their numbers in statfs(2). */
+const UNFIT: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
   [0xfe534d42, 'SMB'],
@@ -158,4 +159,6 @@ const REMOTE: ReadonlyMap<number, string> = new Map([
   [0x1161970, 'GFS2'],
   [0x7461636f, 'OCFS2'],
   [0x65735546, 'FUSE'],
+  [0x9fa0, 'proc'],
+  [0x62656572, 'sysfs'],
 ]);
