@@ -23,7 +23,7 @@ import { eventually } from '../../support/processes.js';
 import { textOf } from '../../support/tool.js';
 
 // What a sandbox holds back is told on every road by which a command can have one.
-leavesNothingBehind(20);
+leavesNothingBehind(23);
 const tasks = useTasks();
 const folders = useFolders();
 const keep = useDisposal();
@@ -102,6 +102,21 @@ test('run(): a change is not put into another repository that has come to the pa
   rmSync(work, { recursive: true });
   renameSync(`${work} moved`, work);
   expect(await held[0]?.accept()).toBe('put');
+});
+
+test('run(): what is held in a linked worktree, and by a name that is not UTF-8, is found', async () => {
+  const work = repository();
+  const commit = ['-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-q', '--allow-empty'];
+  execFileSync('git', ['-C', work, ...commit, '-m', 'x']);
+  const tree = join(folders(), 'tree');
+  execFileSync('git', ['-C', work, 'worktree', 'add', '-q', tree]);
+  const command = `printf x > '${work}/.git/hooks/'$(printf '\\377'); ${SET}`;
+  const { heldBack: held } = await run(command, { cwd: tree, sandbox });
+  const paths = [join(work, '.git/hooks/\ufffd'), config(work)];
+  expect(held.map(({ path }) => path)).toEqual(paths);
+  expect((await heldBack({ workspace: tree })).map(({ path }) => path)).toEqual(paths);
+  expect(await heldBack({ file: join(tree, '.git/config') })).toMatchObject([ROW]);
+  for (const one of held) await one.drop();
 });
 
 test("settings: 'read-only' holds nothing back, and lets nothing in", async () => {
