@@ -75,6 +75,13 @@ test('every field of a sandbox policy has its row in docs/sandbox.md', () => {
   expect(fields.filter((field) => !rows.includes(field))).toEqual([]);
 });
 
+test('every field of the report on a sandbox is in the row of `sandbox` of docs/api.md', () => {
+  const [, row = ''] = /^\| `sandbox` \| with a \[sandbox\](.*)$/m.exec(read('docs/api.md')) ?? [];
+  const fields = optionsOf('SandboxReport');
+  expect(fields).toContain('enforced');
+  expect(fields.filter((field) => !row.includes(`\`${field}\``))).toEqual([]);
+});
+
 test('every option that the local machine has of a command has its row in docs/frameworks-sandboxes.md', () => {
   const options = Object.keys(namesOf('localMachine'));
   const rows = rowsOf('docs/frameworks-sandboxes.md');
