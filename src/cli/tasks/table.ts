@@ -1,24 +1,32 @@
 import type { Outcome, TaskSummary } from '../../index.js';
 import { onOneLine } from '../notes.js';
 
-const HEADINGS = ['ID', 'STATE', 'TIME', 'PID', 'COMMAND'] as const;
+const HEADINGS = ['ID', 'STATE', 'TIME', 'PID'] as const;
 
 /** The width of a line where the terminal's is not known. */
 const USUAL_WIDTH = 120;
 
-/** Returns a table with a line for each task; the headings alone if there is none. */
+/**
+ * Returns a table with a line for each task; the headings alone if there is none. Published ports have a column
+ * where there are any.
+ */
 export function taskTable(tasks: readonly TaskSummary[], now: number): string {
+  const hasPorts = tasks.some(({ ports }) => ports !== undefined);
+  const portsOf = (cell: string): readonly string[] => (hasPorts ? [cell] : []);
   const rows: readonly (readonly string[])[] = [
-    HEADINGS,
+    [...HEADINGS, ...portsOf('PORTS'), 'COMMAND'],
     ...tasks.map((task) => [
       task.id,
       describeState(task),
       describeTime((task.endedAt ?? now) - task.startedAt),
       task.pid === 0 ? '?' : String(task.pid),
+      ...portsOf(describePorts(task)),
       onOneLine(task.command || '?'),
     ]),
   ];
-  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => width(row[column]))));
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => width(row[column]))),
+  );
   const room = process.stdout.columns ?? USUAL_WIDTH;
   const line = (row: readonly string[]): string => {
     const last = row.length - 1;
@@ -39,6 +47,13 @@ function describeState({ state, outcome, trouble }: TaskSummary): string {
   if (outcome === undefined) return state === 'running' && trouble ? 'running?' : state;
   const ended = describeOutcome(outcome);
   return state === 'left' ? `${ended}, processes left` : ended;
+}
+
+/** Names the way to each port, and the port inside where it is another. */
+function describePorts({ ports = [] }: TaskSummary): string {
+  return ports
+    .map(({ inside, url }) => (url.endsWith(`:${inside}`) ? url : `${inside} at ${url}`))
+    .join(', ');
 }
 
 function describeOutcome(outcome: Outcome): string {

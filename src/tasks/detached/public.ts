@@ -11,7 +11,7 @@ import { inLaterTurn } from '../../support/timing.js';
 import { checkDetachedNotify, type DetachedNotify } from '../notify/notify.js';
 import type { SubjectState } from '../subject.js';
 import { DetachedTask } from './detached-task.js';
-import { type DetachedRecord, listDetached } from './registry.js';
+import { type DetachedRecord, listDetached, type TaskPort } from './registry.js';
 import { troubleIn } from './standing.js';
 import { openDetached, startDetachedSubject } from './start.js';
 import { announce } from './watches/runtimes.js';
@@ -72,6 +72,8 @@ export interface TaskSummary {
   readonly hasInput: boolean;
   /** Whether it has a terminal, which `forkline attach` shows and types into. */
   readonly hasTerminal: boolean;
+  /** The ports on which it listens in its sandbox, and the ways to them from here. Absent: none is published. */
+  readonly ports?: readonly TaskPort[];
   /**
    * What could not be found out, and why: its keeper does not answer, or is of another version; its files
    * can't be read; its state is lost. Absent: all is known.
@@ -87,7 +89,8 @@ export interface TaskSummary {
  */
 export async function listTasks(): Promise<readonly TaskSummary[]> {
   return (await listDetached()).map((record) => {
-    const { id, state, command, cwd, pid, startedAt, outputFile, hasInput, terminal } = record;
+    const { id, state, command, cwd, pid, startedAt, outputFile, hasInput, terminal, ports } =
+      record;
     return {
       id,
       lifetime: 'detached',
@@ -101,6 +104,7 @@ export async function listTasks(): Promise<readonly TaskSummary[]> {
       outputFile,
       hasInput,
       hasTerminal: terminal !== undefined,
+      ...(ports.length > 0 && { ports }),
       ...troubleOf(record),
     };
   });

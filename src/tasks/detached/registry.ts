@@ -1,6 +1,10 @@
+import { readdir } from 'node:fs/promises';
 import { inBatches } from '../../support/batches.js';
+import { portRecords } from '../../support/directories/port-records.js';
 import { InputError, showValue } from '../../support/errors.js';
+import { portsOfProcesses } from '../lookout/ports.js';
 import type { SubjectState } from '../subject.js';
+import type { KeeperConnection } from './keeper/connection.js';
 import type { KeeperState } from './keeper/keeper-state.js';
 import { type DetachedOrder, lookAtOrder } from './place/order.js';
 import { findPlace, findPlaces, type TaskPlace } from './place/place.js';
@@ -18,6 +22,20 @@ export interface DetachedRecord extends Omit<DetachedOrder, 'askedAt'> {
   readonly outputFile: string;
   /** The command's current state. */
   readonly state: SubjectState;
+}
+
+/** The record of a detached command in the list of all. */
+interface ListedRecord extends DetachedRecord {
+  /** The ports on which it listens now, and the ways to them. */
+  readonly ports: readonly TaskPort[];
+}
+
+/** A port on which a task listens in its sandbox, which publishes it. */
+export interface TaskPort {
+  /** The number of the port inside. */
+  readonly inside: number;
+  /** The way to it from this machine: `http://127.0.0.1:3000`, whatever is spoken there. */
+  readonly url: string;
 }
 
 /** Combines a command's options and its known state. */
@@ -40,20 +58,32 @@ const STARTING_MS = 10_000;
  *
  * @throws The user's directory is open to others, or not the user's.
  */
-export async function listDetached(): Promise<DetachedRecord[]> {
+export async function listDetached(): Promise<ListedRecord[]> {
   const found = await inBatches(await findPlaces(), lookAt);
   const records = found.filter((record) => record !== undefined);
   return records.sort((one, other) => one.startedAt - other.startedAt);
 }
 
-async function lookAt(place: TaskPlace): Promise<DetachedRecord | undefined> {
+async function lookAt(place: TaskPlace): Promise<ListedRecord | undefined> {
   const order = await lookAtOrder(place.directory);
   if (order === undefined) return undefined;
   const standing = await findStanding(place);
+  const ports = standing.kind === 'kept' ? await publishedBy(standing.connection) : [];
   if (standing.kind === 'kept') standing.connection.close();
   const { state } = standing;
   if (state === undefined && Date.now() - order.askedAt < STARTING_MS) return undefined;
-  return recordOf(place, order, state, await stateOf(standing, place, order));
+  return { ...recordOf(place, order, state, await stateOf(standing, place, order)), ports };
+}
+
+/** Returns the published ports of a command, as far as its keeper and the system tell. */
+async function publishedBy(connection: KeeperConnection): Promise<readonly TaskPort[]> {
+  // Nothing is asked where no sandbox publishes.
+  if ((await readdir(portRecords()).catch(() => [])).length === 0) return [];
+  const answer = await connection.ask({ kind: 'who' }).catch(() => undefined);
+  if (answer?.kind !== 'members') return [];
+  const found = await portsOfProcesses(answer.members.map(({ pid }) => pid)).catch(() => []);
+  const urls = new Map(found.flatMap(({ port, url }) => (url ? [[port, url] as const] : [])));
+  return [...urls].map(([inside, url]) => ({ inside, url }));
 }
 
 /**

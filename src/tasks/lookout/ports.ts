@@ -7,7 +7,11 @@ const LOOK_MS = 1000;
 
 /** Returns the TCP ports on which a command's own processes listen now. */
 async function portsOf(subject: TaskSubject): Promise<readonly ListeningPort[]> {
-  const pids = ((await subject.members()) ?? []).map(({ pid }) => pid);
+  return portsOfProcesses(((await subject.members()) ?? []).map(({ pid }) => pid));
+}
+
+/** Returns the TCP ports on which processes listen now; none where that takes too long. */
+export async function portsOfProcesses(pids: readonly number[]): Promise<readonly ListeningPort[]> {
   if (pids.length === 0) return [];
   const looking = listeningPorts(pids);
   if (!(await settlesWithin(looking, LOOK_MS))) return [];
