@@ -63,15 +63,28 @@ export interface SandboxFlags {
 /** Returns the option `--reach`. */
 export function reachOption(): Option {
   const about = 'ports of this machine that commands in a sandbox reach';
-  return new Option('--reach <port[:host-port],...>', about).argParser(parsePorts);
+  return new Option('--reach <port[:host-port],...>', about).argParser(collectPorts);
 }
 
 /** Returns the option `--publish`. */
 export function publishOption(): Option {
   const about = 'ports of commands in a sandbox that are reached from this machine, or auto: all';
-  return new Option('--publish <port[:host-port],...|auto>', about).argParser((text) =>
-    text === 'auto' ? text : parsePorts(text),
-  );
+  return new Option('--publish <port[:host-port],...|auto>', about).argParser(collectPublished);
+}
+
+/** Adds to the ports that were given before, by the same flag. */
+function collectPorts(text: string, given: readonly ReachedPort[] = []): readonly ReachedPort[] {
+  return [...given, ...parsePorts(text)];
+}
+
+/** Does so, or takes `auto`. */
+function collectPublished(
+  text: string,
+  given?: 'auto' | readonly ReachedPort[],
+): 'auto' | readonly ReachedPort[] {
+  if (text !== 'auto' && given !== 'auto') return collectPorts(text, given);
+  if (text === 'auto' && typeof given !== 'object') return text;
+  throw new InvalidArgumentError("Expected ports or 'auto', not both.");
 }
 
 /** Parses `3000,8080:80`: ports inside, each with that of the host if that is another. */

@@ -36,9 +36,11 @@ export function sandboxEnvironment(block: string, sandbox: ResolvedSandbox): str
   const own = sandbox.ownTmp ? { ...added, ...caches, TMPDIR: '/tmp' } : { ...added, ...caches };
   const lost = (name: string, value: string): boolean =>
     SOCKET_VARIABLES.includes(name) && !sandbox.sockets.some((path) => value.includes(path));
+  const replaced = new Set(Object.keys(caches).map((name) => name.toLowerCase()));
   const entries = block.split('\0').flatMap((entry) => {
     const at = entry.indexOf('=');
     const name = entry.slice(0, at);
+    if (replaced.has(name.toLowerCase())) return [];
     if (name in own || (sandbox.ownTmp && (name === 'TMP' || name === 'TEMP'))) return [];
     return sandbox.ownTmp && lost(name, entry.slice(at + 1)) ? [] : [entry];
   });
@@ -61,21 +63,29 @@ export function sandboxEnvironment(block: string, sandbox: ResolvedSandbox): str
 }
 
 /**
- * Returns the variables by which programs find their caches. The sandbox's are those of a home, and of a
- * value of `XDG_CACHE_HOME`, that the command need not have.
+ * Returns the variables by which programs find their caches, except those that the command has been given
+ * with a value of its own. The sandbox's are those of a home, and of a value of `XDG_CACHE_HOME`, that the
+ * command need not have.
  */
 function cachesFor(
   block: string,
   { caches, ownTmp }: ResolvedSandbox,
 ): Readonly<Record<string, string>> {
-  const entries = new Set(block.split('\0'));
-  const isHosts = (name: string): boolean => {
-    const value = process.env[name];
-    if (value !== undefined) return entries.has(`${name}=${value}`);
-    return ![...entries].some((entry) => entry.startsWith(`${name}=`));
-  };
-  if (caches !== undefined && isHosts('HOME') && isHosts('XDG_CACHE_HOME')) return caches.variables;
-  return ownTmp ? NO_CACHES : {};
+  const entries = block.split('\0').map((entry): [string, string] => {
+    const at = entry.indexOf('=');
+    return [entry.slice(0, at), entry.slice(at + 1)];
+  });
+  const isHosts = (name: string): boolean =>
+    process.env[name] === entries.find(([other]) => other === name)?.[1];
+  // npm reads its variables in any spelling.
+  const isGiven = (name: string): boolean =>
+    entries.some(
+      ([other, value]) =>
+        other.toLowerCase() === name.toLowerCase() && process.env[other] !== value,
+    );
+  const isOfHome = caches !== undefined && isHosts('HOME') && isHosts('XDG_CACHE_HOME');
+  const all = isOfHome ? caches.variables : ownTmp ? NO_CACHES : {};
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !isGiven(name)));
 }
 
 /**

@@ -16,10 +16,9 @@ const VARIABLES = [
   'XDG_CACHE_HOME',
   'XDG_CONFIG_HOME',
   'XDG_DATA_HOME',
-  'npm_config_userconfig',
-  'npm_config_cache',
-  'NPM_CONFIG_CACHE',
-  'pnpm_config_store_dir',
+  ...bothSpellings('npm_config_userconfig'),
+  ...bothSpellings('npm_config_cache'),
+  ...bothSpellings('pnpm_config_store_dir'),
   'PNPM_HOME',
   'YARN_GLOBAL_FOLDER',
   'BUN_INSTALL',
@@ -62,7 +61,9 @@ export function toolCaches(
   const given = (name: string): string | undefined => absolute(variables[name]);
   const config = given('XDG_CONFIG_HOME') ?? join(home, '.config');
   const data = given('XDG_DATA_HOME') ?? join(home, '.local/share');
-  const npm = npmSettings(given('npm_config_userconfig') ?? join(home, '.npmrc'), home);
+  const setting = (name: string) => given(name) ?? given(name.toUpperCase());
+  const environment = { ...process.env, ...variables, HOME: home };
+  const npm = npmSettings(setting('npm_config_userconfig') ?? join(home, '.npmrc'), environment);
   const go = goSettings(join(config, 'go/env'));
   const cargo = given('CARGO_HOME') ?? join(home, '.cargo');
   const gopath = absolute((variables.GOPATH ?? go.get('GOPATH'))?.split(':')[0]);
@@ -73,8 +74,8 @@ export function toolCaches(
     const path = given(name) ?? absolute(go.get(name));
     return path === undefined ? [] : [{ name: name.toLowerCase().replaceAll('_', '-'), path }];
   });
-  const npmCache = given('npm_config_cache') ?? given('NPM_CONFIG_CACHE') ?? npm.get('cache');
-  const store = given('pnpm_config_store_dir') ?? npm.get('store-dir');
+  const npmCache = setting('npm_config_cache') ?? npm.get('cache');
+  const store = setting('pnpm_config_store_dir') ?? npm.get('store-dir');
   const berry = given('YARN_GLOBAL_FOLDER') ?? join(home, '.yarn/berry');
   return [
     // Of pip, uv, yarn 1, Go's builds, Playwright, pre-commit, Hugging Face and many more.
@@ -103,12 +104,26 @@ function absolute(path: string | undefined): string | undefined {
   return path !== undefined && isAbsolute(path) ? path : undefined;
 }
 
+/** npm and pnpm read both. */
+function bothSpellings<Name extends string>(name: Name): [Name, Uppercase<Name>] {
+  return [name, name.toUpperCase() as Uppercase<Name>];
+}
+
 /** Reads the paths in npm's settings, which pnpm reads too. */
-function npmSettings(path: string, home: string): ReadonlyMap<string, string> {
+function npmSettings(
+  path: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): ReadonlyMap<string, string> {
   const lines = textOf(path).matchAll(/^[ \t]*(cache|store-dir)[ \t]*=[ \t]*(.+?)[ \t]*\r?$/gm);
   const found = new Map<string, string>();
   for (const [, name = '', value = ''] of lines) {
-    const whole = inPlaceOfHome(value.replace(/^(["'])(.*)\1$/, '$2'), home);
+    const plain = value
+      .replace(/^(["'])(.*)\1$/, '$2')
+      .replace(/^~(?=\/)/, () => environment.HOME ?? '~');
+    // Without a value it stays as it is written, and is no path; with a question mark it is empty then.
+    const whole = plain.replaceAll(/\$\{(\w+)(\??)\}/g, (text, variable: string, mark: string) => {
+      return environment[variable] ?? (mark === '' ? text : '');
+    });
     if (isAbsolute(whole)) found.set(name, whole);
   }
   return found;
@@ -126,9 +141,9 @@ function mavenRepository(directory: string, home: string): string | undefined {
   return value === undefined ? undefined : absolute(inPlaceOfHome(value, home));
 }
 
-/** Puts in the home directory, as the settings of npm and Maven spell it. */
+/** Puts in the home directory, as the settings of Maven spell it. */
 function inPlaceOfHome(path: string, home: string): string {
-  return path.replace(/^(?:~(?=\/)|\$\{(?:HOME|env\.HOME|user\.home)\})/, () => home);
+  return path.replace(/^\$\{(?:env\.HOME|user\.home)\}/, () => home);
 }
 
 function textOf(path: string): string {

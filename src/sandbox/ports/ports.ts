@@ -148,9 +148,9 @@ function refuseDangerous(name: string, ports: readonly number[]): void {
   for (const port of ports) {
     const owner = ownerOfDangerous(port);
     if (owner === undefined) continue;
-    const why = `which is ${owner}: whoever connects to it may run programs`;
-    throw new InputError(
-      `sandbox.ports.${name}: expected \`dangerous: true\` beside port ${port}, ${why}`,
-    );
+    const why = `port ${port} is ${owner}: whoever connects to it may run programs`;
+    // Flags of the command line can't say it.
+    const how = 'a policy allows that by `dangerous: true` in `ports`';
+    throw new InputError(`sandbox.ports.${name}: ${why}; ${how}`);
   }
 }

@@ -24,6 +24,25 @@ describeForAll('%s', (person) => {
     expect(text).toBe(`${files.join('\n')}\nown\nown\n`);
   });
 
+  test('a cache that the command has been given is that of the command', async () => {
+    const scene = makeScene(scenes.path, person);
+    const told = (env: object, sandbox: unknown = 'workspace-write') => {
+      const command =
+        'echo $XDG_CACHE_HOME $npm_config_cache $NPM_CONFIG_CACHE; echo $pnpm_config_store_dir';
+      const host = { ...ENV, NPM_CONFIG_CACHE: join(scene.home, 'n') };
+      const options = { cwd: scene.work, sandbox, env };
+      return runAs(person, scene, command, options, host).then(({ text }) => text.split('\n'));
+    };
+    expect((await told({}))[0]).toBe('/tmp/.cache /tmp/.cache/npm');
+    const lower = await told({ npm_config_cache: './x' });
+    expect(lower[0]).toBe(`/tmp/.cache ./x ${join(scene.home, 'n')}`);
+    expect((await told({ NPM_CONFIG_CACHE: './x' }))[0]).toBe('/tmp/.cache ./x');
+    expect((await told({ pnpm_config_store_dir: './s' }))[1]).toBe('./s');
+    for (const sandbox of ['workspace-write', { caches: 'none' }]) {
+      expect((await told({ XDG_CACHE_HOME: './c' }, sandbox))[0]).toBe('./c /tmp/.npm');
+    }
+  });
+
   test('a cache with a mount below it is seen whole, and another one is written to', async () => {
     const scene = makeScene(scenes.path, person);
     for (const path of ['.cache/tool', '.cache/pip', '.npm']) {

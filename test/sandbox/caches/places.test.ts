@@ -8,7 +8,7 @@ leavesNothingBehind();
 const newFolder = useFolders();
 
 /** The paths that are found, by name. */
-function found(home: string, variables: Readonly<Record<string, string>> = {}) {
+function found(home: string, variables: Readonly<Record<string, string | undefined>> = {}) {
   return Object.fromEntries(toolCaches(home, variables).map(({ name, path }) => [name, path]));
 }
 
@@ -55,6 +55,18 @@ test('variables decide, if they are absolute paths', () => {
     'pip-cache-dir': '/pip',
   });
   expect(found('/h', variables)).not.toHaveProperty('hf-home');
+});
+
+test('npm reads its variables in both spellings, and puts variables into its settings', () => {
+  const home = newFolder();
+  const file = join(home, 'npmrc');
+  const variables = { NPM_CONFIG_USERCONFIG: file, XDG_CACHE_HOME: '/c', XDG_DATA_HOME: undefined };
+  writeFileSync(file, `cache=\${XDG_CACHE_HOME}/npm\${NO_SUCH_NAME?}\nstore-dir=\${HOME}/s\n`);
+  expect(found(home, variables)).toMatchObject({ npm: '/c/npm', pnpm: join(home, 's') });
+  writeFileSync(file, `cache=\${NO_SUCH_NAME}/npm\n`);
+  expect(found(home, variables)).toMatchObject({ npm: join(home, '.npm') });
+  const upper = { PNPM_CONFIG_STORE_DIR: '/p', npm_config_userconfig: '/no/such/file' };
+  expect(found(home, { ...variables, ...upper })).toMatchObject({ pnpm: '/p' });
 });
 
 test('so do the settings of npm, Go and Maven', () => {

@@ -44,7 +44,8 @@ test('ports of a detached command last as long as it does, though its host has e
 
 test('forkline run reaches the ports that it names', async () => {
   const port = await serveHere((client) => client.end('from the host'));
-  const flags = ['--sandbox', 'read-only', '--reach', `7:${port},${port}`, '--cwd', '/'];
+  const reach = ['--reach', `7:${port}`, '--reach', `${port}`];
+  const flags = ['--sandbox', 'read-only', ...reach, '--cwd', '/'];
   const { stdout } = await cli('run', ...flags, '--', 'python3', '-c', CLIENT, '7');
   expect(stdout.toString()).toBe('from the host\n');
 });
@@ -54,7 +55,9 @@ test.each([
   [['--publish', 'auto'], '--publish: expected together with --sandbox'],
   [['--sandbox', 'read-only', '--reach', 'db'], 'Expected PORT or PORT:HOST_PORT'],
   [['--sandbox', 'read-only', '--reach', '99999'], 'expected a port from 1 to 65535, got 99999'],
-  [['--sandbox', 'read-only', '--publish', '9229'], 'dangerous'],
+  [['--sandbox', 'read-only', '--publish', '9229'], 'a policy allows that by `dangerous: true`'],
+  [['--sandbox', 'read-only', '--publish', 'auto', '--publish', '3000'], "ports or 'auto'"],
+  [['--sandbox', 'read-only', '--publish', '3000', '--publish', 'auto'], "ports or 'auto'"],
 ])('%j is refused, and the message says what would be right', async (flags, message) => {
   const { code, stderr } = await cli('run', ...flags, 'true');
   expect(code).not.toBe(0);
