@@ -121,6 +121,26 @@ test('a debugger is not published unless the policy says so, and the text says w
   for (const { pid } of answer.details.receipt?.background ?? []) process.kill(pid, 'SIGKILL');
 });
 
+test('a debugger that has closed its port is not told of, and hides no other port', async () => {
+  const port = await freePort();
+  const debuggers = `
+import os, socket, time
+for turn in range(300):
+    s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind(("127.0.0.1", 9222)); s.listen(); s.listen(); s.close()
+time.sleep(1)
+s = socket.create_server(("127.0.0.1", ${port}))
+open("ready", "w").close()
+time.sleep(50)
+`;
+  const tool = newSession({ sandbox: { ports: auto } });
+  const command = `python3 -c ${quote(debuggers)} & until test -e ready; do sleep 0.05; done`;
+  const { details } = await tool.execute({ command });
+  const { ports } = details.receipt?.sandbox ?? {};
+  expect(ports?.map(({ inside }) => inside)).toEqual([port]);
+  for (const { pid } of details.receipt?.background ?? []) process.kill(pid, 'SIGKILL');
+});
+
 test('U7: what a task of a tool listens on is told with the way to it from outside', async () => {
   const port = await freePort();
   const tool = newSession({ sandbox: { ports: auto } });

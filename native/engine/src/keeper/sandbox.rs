@@ -33,7 +33,7 @@ pub struct Sandbox {
     ports: Mutex<Vec<(i32, String)>>,
 }
 
-/// The most denied accesses that are kept.
+/// The most denied accesses that are kept, and the most ports of each command.
 const MOST_DENIED: usize = 256;
 /// The most changes that were held back, of which the ids are kept: there are no more.
 const MOST_HELD: usize = 1000;
@@ -110,7 +110,9 @@ impl Sandbox {
         let mut ports = self.ports.lock();
         let (PortNews::Open(word) | PortNews::Closed(word)) = news;
         ports.retain(|(number, known)| *number != cradle || known != word);
-        if matches!(news, PortNews::Open(_)) && ports.len() < MOST_DENIED {
+        // A command is not the less told for what others listen on.
+        let count = ports.iter().filter(|(number, _)| *number == cradle).count();
+        if matches!(news, PortNews::Open(_)) && count < MOST_DENIED {
             ports.push((cradle, word.to_owned()));
         }
     }
@@ -191,6 +193,19 @@ mod tests {
         assert_eq!(told.len(), MOST_HELD + MOST_DENIED);
         assert_eq!((&*told[0], &*told[MOST_HELD - 1]), ("held=7", "held=1006"));
         assert_eq!(told.last().unwrap(), "socket=255");
+    }
+
+    #[test]
+    fn each_command_is_told_of_its_own_ports() {
+        let sandbox = Sandbox::new(Arc::default(), Arc::default());
+        sandbox.set_enforced("network=namespace".to_owned());
+        for number in 0..300 {
+            sandbox.add_denied(1, format!("port=9222,dangerous,{number},node,{number}"));
+        }
+        sandbox.add_denied(2, "port=4777,4777,5,node,300".to_owned());
+        let report = |cradle| sandbox.take_report(cradle).unwrap_or_default();
+        assert_eq!(report(1).matches("port=").count(), MOST_DENIED);
+        assert!(report(2).ends_with(" port=4777,4777,5,node,300"));
     }
 
     #[test]

@@ -49,6 +49,11 @@ impl InsideThread {
     pub fn relay(&self, opened: Opened) {
         // The thread ends with the process.
         let _ = self.opened.send(opened);
+        self.wake();
+    }
+
+    /// Has the thread notice that there is one more port to look at.
+    pub fn wake(&self) {
         let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
     }
 }
@@ -135,7 +140,7 @@ impl InsideRelay {
     /// Relays until the process ends.
     fn relay(&mut self) {
         loop {
-            let must_look = self.closings.is_none() && !self.listeners.is_empty();
+            let must_look = self.closings.is_none() && !self.published.is_empty();
             let turn = self.relay.turn(must_look.then(|| Instant::now() + LOOK));
             let mut is_gone = must_look || !turn.refused.is_empty();
             for number in turn.readable {

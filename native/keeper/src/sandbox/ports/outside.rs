@@ -100,7 +100,11 @@ impl HostRelay {
                 let relay = |opened| self.inside.relay(opened);
                 match self.inside.published.publish(&self.plan, &listening, relay) {
                     Publishing::Private => String::new(),
-                    Publishing::Open(tell) | Publishing::Refused(tell) => tell.word,
+                    Publishing::Open(tell) => tell.word,
+                    Publishing::Refused(tell) => {
+                        self.inside.wake();
+                        tell.word
+                    }
                 }
             }
         }

@@ -18,6 +18,8 @@ use crate::sandbox::ports::sockets::listen_on;
 const MOST: usize = 64;
 /// The most commands that are told about one port, and the most addresses inside that it leads to.
 const MOST_TOLD: usize = 16;
+/// The most notices of ports that are not published, for each command.
+const MOST_REFUSED: usize = 16;
 /// The ports of the host that are tried, from the one that is wanted on.
 const TRIED: u16 = 32;
 /// The lowest port that any user may listen on.
@@ -30,9 +32,24 @@ struct Publication {
     told: Vec<PortNotice>,
 }
 
-/// The published ports, by the port inside.
+/// A notice that a port is not published, by the port inside and what the notice is about.
+struct RefusedPort {
+    inside: u16,
+    start: String,
+    tell: PortNotice,
+}
+
+/// All ports that are known.
+#[derive(Default)]
+struct KnownPorts {
+    /// The published ones, by the port inside.
+    published: BTreeMap<u16, Publication>,
+    refused: Vec<RefusedPort>,
+}
+
+/// The published ports.
 pub struct Published {
-    all: Mutex<BTreeMap<u16, Publication>>,
+    all: Mutex<KnownPorts>,
     /// Makes each word another one: news of a port that is closed may be overtaken by that of the next one.
     serial: AtomicU64,
     /// None: no other process is told.
@@ -82,7 +99,7 @@ impl Published {
         let Some(wanted) = wanted(plan, inside) else { return Publishing::Private };
         let target = reachable(listening.address);
         let mut all = self.lock();
-        if let Some(known) = all.get_mut(&inside) {
+        if let Some(known) = all.published.get_mut(&inside) {
             add_target(&known.targets, target);
             let start = start_of_word(listening, Ok(known.host));
             let is_same = |told: &&PortNotice| {
@@ -98,22 +115,45 @@ impl Published {
             known.told.push(tell.clone());
             return Publishing::Open(tell);
         }
-        let refused =
-            |why| Publishing::Refused(self.tell(listening, start_of_word(listening, Err(why))));
         if is_controlling(inside) && !plan.dangerous {
-            return refused(WhyUnpublished::Dangerous);
+            return self.refuse(&mut all, listening, WhyUnpublished::Dangerous);
         }
-        if all.len() >= MOST {
-            return refused(WhyUnpublished::Full);
+        if all.published.len() >= MOST {
+            return self.refuse(&mut all, listening, WhyUnpublished::Full);
         }
-        let Ok((host, sockets)) = open(&wanted) else { return refused(WhyUnpublished::Failed) };
+        let Ok((host, sockets)) = open(&wanted) else {
+            return self.refuse(&mut all, listening, WhyUnpublished::Failed);
+        };
         let targets: Targets = Arc::new(Mutex::new(vec![target]));
         let tell = self.tell(listening, start_of_word(listening, Ok(host)));
         let told = vec![tell.clone()];
-        all.insert(inside, Publication { host, targets: targets.clone(), told });
-        self.write(&all);
+        all.published.insert(inside, Publication { host, targets: targets.clone(), told });
+        self.write(&all.published);
         relay(Opened { inside, sockets, targets });
         Publishing::Open(tell)
+    }
+
+    /// Tells why a port is not published, once for each process. A command that has many such ports hears of the
+    /// first ones.
+    fn refuse(
+        &self,
+        all: &mut KnownPorts,
+        listening: &Listening,
+        why: WhyUnpublished,
+    ) -> Publishing {
+        let start = start_of_word(listening, Err(why));
+        let mut of_command =
+            all.refused.iter().filter(|known| known.tell.cradle == listening.cradle);
+        if let Some(known) = of_command.clone().find(|known| known.start == start) {
+            return Publishing::Refused(known.tell.clone());
+        }
+        if of_command.nth(MOST_REFUSED - 1).is_some() {
+            return Publishing::Private;
+        }
+        let tell = self.tell(listening, start.clone());
+        let inside = listening.address.port();
+        all.refused.push(RefusedPort { inside, start, tell: tell.clone() });
+        Publishing::Refused(tell)
     }
 
     /// Gives up the ports on which nothing listens any more. `addresses`: reads those on which something
@@ -127,7 +167,10 @@ impl Published {
         let mut all = self.lock();
         let Ok(addresses) = addresses() else { return Vec::new() };
         let (mut gone, mut told) = (Vec::new(), Vec::new());
-        all.retain(|inside, publication| {
+        let is_open = |port: u16| addresses.iter().any(|address| address.port() == port);
+        let refused = all.refused.extract_if(.., |known| !is_open(known.inside));
+        told.extend(refused.map(|known| known.tell));
+        all.published.retain(|inside, publication| {
             let open = addresses.iter().filter(|address| address.port() == *inside);
             let open: Vec<SocketAddr> = open.map(|address| reachable(*address)).collect();
             if open.is_empty() {
@@ -141,16 +184,24 @@ impl Published {
         });
         if !gone.is_empty() {
             close(&gone);
-            self.write(&all);
+            self.write(&all.published);
         }
         let closed =
             |PortNotice { cradle, word }| PortNotice { cradle, word: format!("closed-{word}") };
         told.into_iter().map(closed).collect()
     }
 
-    /// Returns whether this port is published.
+    /// Returns whether commands have been told of this port.
     pub fn contains(&self, inside: u16) -> bool {
-        self.lock().contains_key(&inside)
+        let all = self.lock();
+        let is_it = |known: &RefusedPort| known.inside == inside;
+        all.published.contains_key(&inside) || all.refused.iter().any(is_it)
+    }
+
+    /// Returns whether commands have been told of no port.
+    pub fn is_empty(&self) -> bool {
+        let all = self.lock();
+        all.published.is_empty() && all.refused.is_empty()
     }
 
     fn tell(&self, listening: &Listening, start: String) -> PortNotice {
@@ -158,7 +209,7 @@ impl Published {
         PortNotice { cradle: listening.cradle, word: format!("{start}{serial}") }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<u16, Publication>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, KnownPorts> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -224,51 +275,4 @@ fn start_of_word(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sandbox::ports::plan::Wished;
-
-    fn listening(address: &str) -> Listening {
-        let name = "node".into();
-        Listening { address: address.parse().unwrap(), cradle: 1, pid: 2, name }
-    }
-
-    #[test]
-    fn well_known_ports_are_taken_only_where_they_are_named() {
-        let auto = PortPlan { publishes_all: true, ..PortPlan::default() };
-        assert_eq!(wanted(&auto, 3000).unwrap()[..2], [3000, 3001]);
-        assert_eq!([wanted(&auto, 5432), wanted(&auto, 80)], [Some(vec![0]), Some(vec![0])]);
-        // 5432 and 5433 are databases'.
-        assert_eq!(wanted(&auto, 5431).unwrap()[..2], [5431, 5434]);
-        let wish = Wished { inside: 5432, host: 5432 };
-        let named = PortPlan { publish: vec![wish], ..PortPlan::default() };
-        assert_eq!(wanted(&named, 5432).unwrap()[..2], [5432, 5434]);
-        assert_eq!(wanted(&named, 3000), None);
-        assert_eq!(wanted(&auto, 65535), Some(vec![65535, 0]));
-    }
-
-    #[test]
-    fn a_port_that_opens_again_at_once_has_the_same_number() {
-        let published = Published::new(None);
-        let plan = PortPlan { publishes_all: true, ..PortPlan::default() };
-        let free = listen_on(0).unwrap().remove(0).local_addr().unwrap();
-        let mut open = Vec::new();
-        for turn in 0..50 {
-            let relay = |opened: Opened| open.extend(opened.sockets);
-            let result = published.publish(&plan, &listening(&free.to_string()), relay);
-            let told = published.give_up(|| Ok(Vec::new()), |_| open.clear());
-            let word = format!("port={0},{0},2,node,{turn}", free.port());
-            assert!(matches!(result, Publishing::Open(tell) if tell.word == word));
-            assert_eq!(told, [PortNotice { cradle: 1, word: format!("closed-{word}") }]);
-        }
-    }
-
-    #[test]
-    fn what_gives_control_over_a_program_is_not_published() {
-        let plan = PortPlan { publishes_all: true, ..PortPlan::default() };
-        let published = Published::new(None);
-        let result = published.publish(&plan, &listening("127.0.0.1:9229"), |_| {});
-        let word = "port=9229,dangerous,2,node,0";
-        assert!(matches!(result, Publishing::Refused(tell) if tell.word == word));
-    }
-}
+mod tests;
