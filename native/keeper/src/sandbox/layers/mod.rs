@@ -5,6 +5,7 @@
 //! layers, of which a sandbox holds one by a lock, and sees the others below its own.
 
 mod mounting;
+mod owner;
 mod removal;
 pub mod requested;
 mod store;

@@ -10,7 +10,7 @@ pub const USED: &str = "used";
 pub struct CachePlan {
     /// The directory of the workspace's layers; None: there are none.
     pub directory: Option<PathBuf>,
-    /// The workspace; when it is gone, its layers go.
+    /// The workspace; when it is gone, or another directory is in its place, its layers go.
     pub workspace: Option<PathBuf>,
     /// The most bytes that the layers keep when no sandbox of the workspace stands.
     pub most_bytes: u64,

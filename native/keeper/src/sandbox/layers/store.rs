@@ -4,7 +4,6 @@
 use std::cmp::Reverse;
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -13,6 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock, openat};
 use rustix::io::Errno;
 
+use super::owner;
 use super::requested::USED;
 use crate::sandbox::plan::{Plan, Require};
 
@@ -93,7 +93,7 @@ fn make_all(plan: &Plan, directory: &Path) -> io::Result<()> {
         make(&directory.join("voids").join(name))?;
     }
     let workspace = plan.caches.workspace.as_deref().unwrap_or(Path::new(""));
-    fs::write(directory.join(USED), workspace.as_os_str().as_bytes())?;
+    fs::write(directory.join(USED), owner::describe(workspace))?;
     tell_others(directory)
 }
 

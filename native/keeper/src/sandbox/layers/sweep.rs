@@ -1,15 +1,16 @@
 //! Keeps layers within their bounds between sandboxes: what was not used for the longest time goes.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags, openat};
 
+use super::owner;
 use super::removal::{REMOVED, remove};
 use super::requested::USED;
 use super::store::{Layers, MOST_SLOTS, hold_alone, hold_still, set_written, tell_others};
@@ -109,11 +110,11 @@ impl Aside<'_> {
 
 fn is_unused(directory: &Path) -> bool {
     let Ok((workspace, age)) = last_use(directory) else { return false };
-    !workspace.exists() || age > LONGEST_UNUSED
+    owner::is_gone(&workspace) || age > LONGEST_UNUSED
 }
 
-/// Returns the workspace of layers, and how long ago they were used.
-fn last_use(directory: &Path) -> io::Result<(PathBuf, Duration)> {
+/// Returns the description of the workspace of layers, and how long ago they were used.
+fn last_use(directory: &Path) -> io::Result<(Vec<u8>, Duration)> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::RDONLY;
     let file = File::from(openat(CWD, directory.join(USED), flags, Mode::empty())?);
     let found = file.metadata()?;
@@ -123,7 +124,7 @@ fn last_use(directory: &Path) -> io::Result<(PathBuf, Duration)> {
     let mut workspace = Vec::new();
     file.take(MOST_NAME).read_to_end(&mut workspace)?;
     let age = SystemTime::now().duration_since(found.modified()?).unwrap_or_default();
-    Ok((PathBuf::from(OsString::from_vec(workspace)), age))
+    Ok((workspace, age))
 }
 
 /// Returns what has to go, those that were not used for the longest time.

@@ -37,6 +37,26 @@ fn nothing_is_removed_under_a_sandbox_that_has_no_layers() {
 }
 
 #[test]
+fn layers_of_a_directory_go_when_another_one_is_in_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let (plan, _) = plan_in(folder.path(), u64::MAX);
+    let workspace = folder.path().join("workspace");
+    fs::create_dir(&workspace).unwrap();
+    let (mut other, _) = plan_in(folder.path(), u64::MAX);
+    let directory = folder.path().join("caches/fedcba9876543210");
+    fs::create_dir(&directory).unwrap();
+    other.caches.directory = Some(directory.clone());
+    other.caches.workspace = Some(workspace.clone());
+    drop(prepare(&other).unwrap());
+    sweep(&prepare(&plan).unwrap(), &plan);
+    assert!(directory.exists());
+    fs::rename(&workspace, folder.path().join("before")).unwrap();
+    fs::create_dir(&workspace).unwrap();
+    sweep(&prepare(&plan).unwrap(), &plan);
+    assert!(!directory.exists());
+}
+
+#[test]
 fn what_was_written_last_is_above() {
     let folder = tempfile::tempdir().unwrap();
     let (plan, directory) = plan_in(folder.path(), u64::MAX);
