@@ -121,7 +121,7 @@ class Calls:
 
     def descriptor(self):
         """Gives a file without a name one, and opens what is open once more."""
-        with open("../spare") as file:
+        with open("../../spare") as file:
             number = file.fileno()
             place = self.random.choice(["/proc/self/fd", "/dev/fd", "/proc/thread-self/fd"])
             path = f"{place}/{self.random.choice([number, number, 78])}".encode()
@@ -182,8 +182,9 @@ with open("spare", "w") as spare:
 first, rounds, count = map(int, sys.argv[1:])
 for seed in range(first, first + rounds):
     shutil.rmtree("play", ignore_errors=True)
-    os.mkdir("play")
-    os.chdir("play")
+    # Links that are moved lead to the directory above.
+    os.makedirs("play/here")
+    os.chdir("play/here")
     HERE = os.getcwd()
     calls = Calls(seed)
     for index in range(count):
@@ -192,5 +193,5 @@ for seed in range(first, first + rounds):
     print("\n".join(tree()))
     for number in {number for number in calls.directories if 0 <= number != 77}:
         os.close(number)
-    os.chdir("..")
+    os.chdir("../..")
     os.system("chmod -R u+rwX play; rm -rf play")

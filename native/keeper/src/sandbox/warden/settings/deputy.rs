@@ -125,6 +125,10 @@ impl Shared {
                 Ok(()) => {}
             }
         }
+        // Landlock lets none have another name either.
+        if from.is_device() || is_exchange && to.is_device() {
+            return Err(libc::EACCES);
+        }
         let ((old, from), (new, to)) = (from.raw(), to.raw());
         let (from, to) = (from.as_ptr(), to.as_ptr());
         // SAFETY: names that end with NUL, and numbers.

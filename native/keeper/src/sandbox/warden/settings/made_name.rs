@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use rustix::fs::{AtFlags, StatVfsMountFlags, fstatvfs, statat};
+use rustix::fs::{AtFlags, FileType, StatVfsMountFlags, fstatvfs, statat};
 
 use crate::sandbox::warden::caller::{Caller, PathBase, path_of};
 use crate::sandbox::warden::gate::request::Named;
@@ -60,6 +60,13 @@ impl MadeName {
 
     pub fn is_there(&self) -> bool {
         statat(&self.directory, &*self.name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
+    /// Returns whether a device has the name, such as what stands for a removed file in an overlay.
+    pub fn is_device(&self) -> bool {
+        let status = statat(&self.directory, &*self.name, AtFlags::SYMLINK_NOFOLLOW);
+        let kind = status.map(|it| FileType::from_raw_mode(it.st_mode));
+        matches!(kind, Ok(FileType::CharacterDevice | FileType::BlockDevice))
     }
 
     pub fn has_slash(&self) -> bool {

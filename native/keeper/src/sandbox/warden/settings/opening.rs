@@ -189,10 +189,11 @@ impl AskedOpening<'_> {
     /// Returns the target of a link that the kernel would follow.
     fn target(&self, link: &MadeName) -> Result<Vec<u8>, i32> {
         let flags = libc::O_PATH | libc::O_CLOEXEC;
-        match self.caller.act(|| open_at(&link.directory, &link.name, flags, 0)) {
-            // It leads to what is to be made, or to the caller itself, which it does not do for this process.
-            Ok(_) | Err(libc::ENOENT) => {}
-            Err(errno) => return Err(errno),
+        let led = self.caller.act(|| open_at(&link.directory, &link.name, flags, 0));
+        // Links in a directory for all are not followed, nor too many. Any other error is that of a file which is
+        // to be made, or is the caller's own in `/proc`.
+        if let Err(errno @ (libc::EACCES | libc::ELOOP)) = led {
+            return Err(errno);
         }
         let target = readlinkat(&link.directory, &*link.name, Vec::new());
         Ok(target.map_err(|error| error.raw_os_error())?.into_bytes())
