@@ -1,8 +1,12 @@
 import type { Held } from '../../engine/sandbox-report.js';
+import { countAccepted } from '../pins/present.js';
 import { diffOf } from './diff.js';
 import { put } from './put.js';
 import type { HeldRecord } from './record.js';
-import { heldRecord, removeRecord } from './store.js';
+import { heldRecord, partOf, removeRecord } from './store.js';
+
+/** Longer settings are never put by commands. */
+const MOST_JUDGED_BYTES = 1024 * 1024;
 
 /**
  * A held change in the user's state directory. Its methods are the class's, so that a copy of the result as
@@ -40,8 +44,12 @@ export class HeldBack implements Held {
         `${this.path}: the change is no longer held: it was accepted, dropped or displaced`,
       );
     }
+    const content = await partOf(this.#directory, this.id, 'content', MOST_JUDGED_BYTES);
     const done = await put(this.#directory, record);
-    if (done === 'put') await this.drop();
+    if (done === 'put') {
+      if (content !== undefined && record.what !== 'removal') countAccepted(record, content);
+      await this.drop();
+    }
     return done;
   }
 

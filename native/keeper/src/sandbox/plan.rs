@@ -64,6 +64,8 @@ pub struct Repository {
     pub tips: Vec<String>,
     /// The settings, whether they exist or not.
     pub settings: Vec<PathBuf>,
+    /// What lay at them before, or was accepted since: a path, and its mode and blob as a tree has them.
+    pub present: Vec<(PathBuf, String)>,
 }
 
 /// The protections that a sandbox must have.
@@ -182,6 +184,14 @@ impl Plan {
                 }
                 (b"setting", path) => {
                     plan.repositories.last_mut()?.settings.push(absolute(path)?);
+                }
+                (b"present", path) => {
+                    let present = (absolute(path)?, String::new());
+                    plan.repositories.last_mut()?.present.push(present);
+                }
+                (b"blob", text) => {
+                    let present = plan.repositories.last_mut()?.present.last_mut()?;
+                    present.1 = std::str::from_utf8(text).ok()?.to_owned();
                 }
                 _ if plan.agents.decode(word, value).is_some() => {}
                 _ => plan.add(rule(word, value)?),

@@ -13,12 +13,16 @@ fn words_and_values_come_in_pairs() {
     let plan = Plan::decode(b"home\0/h\0hide\0/h/b\0absent\0/h/c\0").unwrap();
     assert_eq!(plan.home.as_deref(), Some(Path::new("/h")));
     assert_eq!(plan.hidden_names, [Path::new("/h/b"), Path::new("/h/c")]);
-    let plan = Plan::decode(b"repository\0/w/.git\0top\0/w\0tip\0ab\0setting\0/w/.npmrc\0");
+    let plan = Plan::decode(
+        b"repository\0/w/.git\0top\0/w\0tip\0ab\0setting\0/w/.npmrc\0\
+          present\0/w/.npmrc\0blob\x00100644 cd\0",
+    );
     let repository = Repository {
         git: "/w/.git".into(),
         top: "/w".into(),
         tips: vec!["ab".into()],
         settings: vec!["/w/.npmrc".into()],
+        present: vec![("/w/.npmrc".into(), "100644 cd".into())],
     };
     assert_eq!(plan.unwrap().repositories, [repository]);
     let plan = Plan::decode(b"held\0/s/held\0git-program\0/usr/bin/git\0").unwrap();

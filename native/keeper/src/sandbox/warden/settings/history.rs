@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::objects::{Id, ObjectKind, Objects, id_of};
+use super::objects::{Id, ObjectKind, Objects, id_of, line_of, unix_lines};
 
 /// How many commits are read before the question is asked again.
 const STEP: usize = 256;
@@ -30,6 +30,27 @@ pub enum Mode {
     Other,
 }
 
+impl Entry {
+    /// Reads a mode and an object, as a tree has them.
+    pub fn parse(text: &str) -> Option<Entry> {
+        let (mode, id) = text.split_once(' ')?;
+        Some(Entry { mode: Mode::of(mode.as_bytes()), id: id.to_owned() })
+    }
+}
+
+impl Mode {
+    fn of(text: &[u8]) -> Mode {
+        match text {
+            b"100755" => Mode::Program,
+            b"120000" => Mode::Link,
+            b"40000" | b"040000" => Mode::Directory,
+            b"160000" => Mode::Other,
+            // Old commits have other rights too.
+            _ => Mode::File,
+        }
+    }
+}
+
 /// A path and its entry.
 type Entries = HashMap<PathBuf, Entry>;
 
@@ -39,6 +60,8 @@ pub struct History {
     repository: PathBuf,
     /// The settings, by their paths in the working tree.
     names: Vec<PathBuf>,
+    /// What lay at the settings before.
+    present: HashSet<(PathBuf, Entry)>,
     known: KnownHistory,
     ahead: VecDeque<Id>,
     seen: HashSet<Id>,
@@ -63,6 +86,7 @@ impl History {
             program: program.to_owned(),
             repository: repository.to_owned(),
             names,
+            present: HashSet::new(),
             known: KnownHistory::default(),
             seen: tips.iter().cloned().collect(),
             length: tips.first().map_or(0, String::len),
@@ -70,8 +94,13 @@ impl History {
         }
     }
 
-    /// Returns whether a commit has this file or link, with this content, at this path. Ends of lines may
-    /// differ, as where git converts them.
+    /// The same with what lay at the settings, by paths in the working tree.
+    pub fn with(self, present: impl Iterator<Item = (PathBuf, Entry)>) -> History {
+        History { present: present.collect(), ..self }
+    }
+
+    /// Returns whether this file or link, with this content, lay at this path, or a commit has it there. Ends
+    /// of lines may differ, as where git converts them.
     pub fn has(&mut self, path: &Path, mode: Mode, content: &[u8]) -> bool {
         let unix = unix_lines(content);
         let contents = [Some(content), unix.as_deref()];
@@ -79,6 +108,9 @@ impl History {
         let ids =
             contents.into_iter().flatten().filter_map(|it| id_of(ObjectKind::Blob, it, length));
         let wanted: Vec<Entry> = ids.map(|id| Entry { mode, id }).collect();
+        if wanted.iter().any(|entry| self.present.contains(&(path.to_owned(), entry.clone()))) {
+            return true;
+        }
         let is_wanted = |entry: &Entry| wanted.contains(entry);
         self.ask(|known, names| known.entries(names, path).any(|it| it.is_some_and(is_wanted)))
     }
@@ -240,13 +272,6 @@ fn object_length(ids: &[Id]) -> usize {
     ids.first().map_or(0, String::len)
 }
 
-/// Returns the names on lines of an object's header that begin so.
-fn line_of(data: &[u8], begin: &str) -> impl Iterator<Item = Id> {
-    let lines = data.split(|byte| *byte == b'\n').take_while(|line| !line.is_empty());
-    let found = lines.filter_map(move |line| line.strip_prefix(begin.as_bytes()));
-    found.map(|id| String::from_utf8_lossy(id).into_owned())
-}
-
 /// Returns the entries of a tree. `length`: how many digits a name has.
 fn entries(mut data: &[u8], length: usize) -> Entries {
     use std::ffi::OsStr;
@@ -260,31 +285,11 @@ fn entries(mut data: &[u8], length: usize) -> Entries {
         };
         let mut parts = head.splitn(2, |byte| *byte == b' ');
         let (Some(mode), Some(name)) = (parts.next(), parts.next()) else { break };
-        let mode = match mode {
-            b"100755" => Mode::Program,
-            b"120000" => Mode::Link,
-            b"40000" | b"040000" => Mode::Directory,
-            b"160000" => Mode::Other,
-            // Old commits have other rights too.
-            _ => Mode::File,
-        };
-        let entry = Entry { mode, id: super::objects::hex(id) };
+        let entry = Entry { mode: Mode::of(mode), id: super::objects::hex(id) };
         all.insert(PathBuf::from(OsStr::from_bytes(name)), entry);
         data = next;
     }
     all
-}
-
-/// Returns the content with line ends of Unix. None: it has no others.
-fn unix_lines(content: &[u8]) -> Option<Vec<u8>> {
-    let is_other = |pair: &[u8]| pair == b"\r\n";
-    content.windows(2).any(is_other).then(|| {
-        let ends = content
-            .iter()
-            .enumerate()
-            .filter(|(at, byte)| **byte != b'\r' || content.get(at + 1) != Some(&b'\n'));
-        ends.map(|(_, byte)| *byte).collect()
-    })
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ use crate::sandbox::plan::{Plan, Repository};
 use crate::sandbox::warden::held::HeldStore;
 use crate::sandbox::warden::lines::Telling;
 use crate::sandbox::watchers::change::{Change, encode};
-use history::{History, Mode};
+use history::{Entry, History, Mode};
 use removed::Removals;
 use staged::StagedSettings;
 
@@ -137,13 +137,16 @@ impl Settings {
 impl Judged {
     /// `settled`: what can be changed. Mounts decide about the others.
     fn of(repository: &Repository, program: &Path, settled: &[PathBuf]) -> Judged {
-        let Repository { git, top, tips, settings } = repository;
+        let Repository { git, top, tips, settings, present } = repository;
         let names = settings.iter().filter_map(|path| path.strip_prefix(top).ok());
         let names = names.map(Path::to_owned).collect();
+        let present = present.iter().filter_map(|(path, blob)| {
+            Some((path.strip_prefix(top).ok()?.to_owned(), Entry::parse(blob)?))
+        });
         Judged {
             top: top.clone(),
             settings: settings.iter().filter(|path| settled.contains(path)).cloned().collect(),
-            history: Mutex::new(History::new(program, git, names, tips)),
+            history: Mutex::new(History::new(program, git, names, tips).with(present)),
         }
     }
 

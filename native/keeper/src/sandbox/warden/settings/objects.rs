@@ -157,6 +157,25 @@ pub fn hex(bytes: &[u8]) -> Id {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
+/// Returns the names on lines of an object's header that begin so.
+pub fn line_of(data: &[u8], begin: &str) -> impl Iterator<Item = Id> {
+    let lines = data.split(|byte| *byte == b'\n').take_while(|line| !line.is_empty());
+    let found = lines.filter_map(move |line| line.strip_prefix(begin.as_bytes()));
+    found.map(|id| String::from_utf8_lossy(id).into_owned())
+}
+
+/// Returns the content with line ends of Unix. None: it has no others.
+pub fn unix_lines(content: &[u8]) -> Option<Vec<u8>> {
+    let is_other = |pair: &[u8]| pair == b"\r\n";
+    content.windows(2).any(is_other).then(|| {
+        let ends = content
+            .iter()
+            .enumerate()
+            .filter(|(at, byte)| **byte != b'\r' || content.get(at + 1) != Some(&b'\n'));
+        ends.map(|(_, byte)| *byte).collect()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

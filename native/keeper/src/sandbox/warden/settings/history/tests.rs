@@ -121,3 +121,18 @@ fn a_tag_leads_to_its_commit() {
     assert!(has(&mut scene.history(&[tag]), ".npmrc", "mine\n"));
     assert!(!has(&mut scene.history(&[]), ".npmrc", "mine\n"));
 }
+
+#[test]
+fn what_lay_there_counts_as_what_commits_have() {
+    for (format, kind) in [("sha1", 40), ("sha256", 64)] {
+        let scene = Scene::new(format);
+        scene.write(".npmrc", "mine\n");
+        let tip = scene.commit();
+        let id = id_of(ObjectKind::Blob, b"own\n", kind).unwrap();
+        let present = (".npmrc".into(), Entry::parse(&format!("100644 {id}")).unwrap());
+        let mut history = scene.history(&[tip]).with([present].into_iter());
+        assert!(has(&mut history, ".npmrc", "own\n") && has(&mut history, ".npmrc", "mine\n"));
+        assert!(!has(&mut history, "part/.npmrc", "own\n"));
+        assert!(!history.has(Path::new(".npmrc"), Mode::Program, b"own\n"));
+    }
+}
