@@ -60,8 +60,8 @@ function withoutFigures({ cpu: _, peakMemory: __, ...known }: RunResult): RunRes
  * Parses the engine's report on a sandbox.
  *
  * @param lines `write=namespace tmp=none`, and denials: `socket=40`, a family, or `connect=/a%20b`, a
- * socket by its path, or an address; `held=` and the id of a change that was held back; `port=3000,3001,7,node,0`,
- * a published port; what agents have signed or refused; `renewed=yes`.
+ * socket by its path, or an address; `held=` and the id of a change that was held back; `lost=` and the path of
+ * one that could not be; `port=3000,3001,7,node,0`, a published port; what agents have signed or refused; `renewed=yes`.
  */
 export function toReport(lines: string): EngineReport {
   const all = [...new Set(lines.split(' '))].map((line): [string, string] => {
@@ -78,8 +78,14 @@ export function toReport(lines: string): EngineReport {
     return news !== undefined && 'signature' in news ? news.signature : [];
   });
   const isRule = ([name, value]: [string, string]): boolean =>
-    name !== 'held' && name !== 'port' && !toDenial(name, value) && !toAgentNews(name, value);
+    !TOLD.has(name) && !toDenial(name, value) && !toAgentNews(name, value);
   const { renewed, ...enforced } = Object.fromEntries(all.filter(isRule));
+  const lost = all.flatMap(([name, value]) => (name === 'lost' ? decodeURIComponent(value) : []));
+  const isHidden = enforced.write === 'namespace' && areProcessesHidden();
+  const unseen = [
+    ...(isHidden ? [HIDDEN] : []),
+    ...lost.map((path) => `what was written to ${path} is not in effect, and was not held back`),
+  ];
   // Landlock alone does not tell it, nor do older keepers of detached commands.
   const settings = enforced.write === 'namespace' ? 'mount' : 'none';
   return {
@@ -90,9 +96,12 @@ export function toReport(lines: string): EngineReport {
     ...(ports.length > 0 && { ports }),
     ...(signatures.length > 0 && { signatures }),
     ...(renewed !== undefined && { renewed: true }),
-    ...(enforced.write === 'namespace' && areProcessesHidden() && { unseen: [HIDDEN] }),
+    ...(unseen.length > 0 && { unseen }),
   };
 }
+
+/** The names of lines that are neither about what enforces a rule nor denials. */
+const TOLD = new Set(['held', 'lost', 'port']);
 
 const HIDDEN =
   "/proc hides other users' processes (hidepid), by which the kernel's denials, what is held back, published ports and requests to agents are told";

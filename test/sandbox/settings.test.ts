@@ -85,7 +85,8 @@ for i in range(200):
   os.chmod('.git/hooks/pre-commit', 0o755)"`;
     expect((await inBox(scene, `${script}; echo done`)).text).toBe('done\n');
     const modes = held(scene).map((record) => record.get('mode')?.join());
-    expect([modes.length, new Set(modes)]).toEqual([200, new Set(['755'])]);
+    // Each has taken the place of the one before.
+    expect(modes).toEqual(['755']);
   });
 
   const identity = 'git -c user.name=a -c user.email=a@b -c protocol.file.allow=always';

@@ -154,7 +154,13 @@ impl HeldStore {
         Ok(openat(&self.directory, name, flags, Mode::empty())?)
     }
 
-    fn remove(&self, name: &str) {
+    /// Returns whether there is a change of this id.
+    pub fn has(&self, id: &str) -> bool {
+        self.at(id).is_ok()
+    }
+
+    /// Removes a change.
+    pub fn remove(&self, name: &str) {
         let Ok(there) = self.at(name) else { return };
         for file in FILES.into_iter().chain(REMNANTS) {
             let _ = unlinkat(&there, file, AtFlags::empty());

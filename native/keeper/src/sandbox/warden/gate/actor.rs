@@ -1,14 +1,14 @@
 //! Carries out calls in git's directories, and has those that change what git obeys judged.
 
-use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLockReadGuard};
+use std::sync::RwLockReadGuard;
 
 use crate::sandbox::plan::Plan;
 use crate::sandbox::warden::caller::Caller;
 use crate::sandbox::warden::gate::act;
 use crate::sandbox::warden::gate::found::{GateEntry, Root};
+use crate::sandbox::warden::gate::held_hooks::HeldHooks;
 use crate::sandbox::warden::gate::obeyed::{Obeyed, Touch};
 use crate::sandbox::warden::gate::request::Action;
 use crate::sandbox::warden::gate::settings::{
@@ -17,9 +17,6 @@ use crate::sandbox::warden::gate::settings::{
 };
 use crate::sandbox::warden::gate::staged::Staging;
 
-/// The most hooks whose content is remembered.
-const MOST_HOOKS: usize = 64;
-
 /// Acts in git's directories.
 pub struct Actor {
     /// None: what git obeys is read-only.
@@ -27,8 +24,7 @@ pub struct Actor {
     /// The program that reads git's configurations.
     pub program: Option<PathBuf>,
     pub staging: Staging,
-    /// The content of hooks that are held back, whose modes may still be changed.
-    hooks: Mutex<HashMap<PathBuf, Vec<u8>>>,
+    pub hooks: HeldHooks,
 }
 
 /// Whoever tells the host what is held back.
@@ -59,7 +55,7 @@ impl Actor {
             judge: Judge::new(plan, outside),
             program: plan.git_program.clone(),
             staging: Staging::default(),
-            hooks: Mutex::default(),
+            hooks: HeldHooks::default(),
         }
     }
 
@@ -81,20 +77,8 @@ impl Actor {
     /// Judges the files that no process can write to any more.
     pub fn settle(&self, roots: &[Root], teller: &dyn Teller) {
         self.staging.settle(|staged| {
-            let _ = self.settle_one(roots, staged, teller);
+            self.settle_one(roots, staged, teller);
         });
-    }
-
-    pub fn remember(&self, hook: PathBuf, content: Vec<u8>) {
-        let mut hooks = self.hooks();
-        if hooks.len() >= MOST_HOOKS {
-            hooks.clear();
-        }
-        hooks.insert(hook, content);
-    }
-
-    fn hooks(&self) -> MutexGuard<'_, HashMap<PathBuf, Vec<u8>>> {
-        self.hooks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn act_on_one(&self, asking: &Asking, found: &GateEntry, action: &Action) -> Judgement {
@@ -149,10 +133,9 @@ impl Actor {
             (Obeyed::Hook, Action::ChangeMode { mode })
                 if present(asking.caller, found)?.is_none() =>
             {
-                let content = self.hooks().get(&found.path()).cloned().ok_or(libc::ENOENT)?;
-                let wanted = WantedFile { content: Some(&content), mode: *mode };
-                let verdict = judge.change(asking.caller, found, obeyed, &wanted)?;
-                self.told(asking, verdict).or(Ok(()))
+                let hook = self.hooks.get(judge, &found.path()).ok_or(libc::ENOENT)?;
+                let verdict = self.change_hook(asking.caller, found, hook.content, *mode)?;
+                self.told_alone(asking, verdict)
             }
             (_, Action::Remove { flags: 0 }) => {
                 let there = present(asking.caller, found)?.ok_or(libc::ENOENT)?;
@@ -193,6 +176,13 @@ impl Actor {
                 _ => {}
             }
         }
+        if let (Touch::Kept(Obeyed::Hook), Touch::Kept(Obeyed::Hook), Action::Rename { flags, .. }) =
+            (from.touch, to.touch, action)
+            && flags & !libc::RENAME_NOREPLACE == 0
+            && let Some(()) = self.rename_hook(asking, from, to, *flags)?
+        {
+            return Ok(());
+        }
         match (&self.judge, to.touch, action) {
             (Some(judge), Touch::Kept(obeyed), Action::Rename { flags, .. })
                 if flags & !libc::RENAME_NOREPLACE == 0
@@ -217,6 +207,13 @@ impl Actor {
             }
             _ => act::rename_or_link(caller, from, to, action),
         }
+    }
+
+    /// Tells the host of what is held back, and the caller nothing.
+    pub fn told_alone(&self, asking: &Asking, verdict: Verdict) -> Result<(), i32> {
+        let is_kept = !matches!(verdict, Verdict::Held(None));
+        let told = self.told(asking, verdict);
+        if is_kept { Ok(()) } else { told }
     }
 
     /// Tells the host of what is held back, which is an error for the caller.

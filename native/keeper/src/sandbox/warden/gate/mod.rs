@@ -10,6 +10,7 @@
 mod act;
 mod actor;
 mod found;
+mod held_hooks;
 mod names;
 mod obeyed;
 pub mod request;

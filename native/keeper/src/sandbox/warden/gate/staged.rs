@@ -9,6 +9,7 @@ use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::time::Duration;
 
 use rustix::fs::{MemfdFlags, inotify, memfd_create};
 
@@ -20,6 +21,10 @@ use crate::signals;
 
 /// The most files at a time.
 const MOST: usize = 64;
+/// Sets the signal for a lease that ends.
+const F_SETSIG: i32 = 10;
+/// The time after which a file that was still open is looked at again.
+const AGAIN: Duration = Duration::from_millis(20);
 /// The flags of a call that hold for a file in memory too.
 const KEPT_FLAGS: i32 = libc::O_ACCMODE | libc::O_APPEND | libc::O_NONBLOCK;
 
@@ -49,6 +54,8 @@ pub struct StagedFile {
     pub obeyed: Obeyed,
     /// Open for reading.
     pub file: OwnedFd,
+    /// Whether a process has closed it, perhaps not the last one.
+    pub is_closed: bool,
 }
 
 impl Staging {
@@ -94,7 +101,13 @@ impl Staging {
         let mut buffer = [const { std::mem::MaybeUninit::uninit() }; 4096];
         let mut events = inotify::Reader::new(watches, &mut buffer);
         while let Ok(event) = events.next() {
-            let watch = event.wd();
+            if let Some(staged) = files.get_mut(&event.wd()) {
+                staged.is_closed = true;
+            }
+        }
+        let all = files.iter().filter(|(_, staged)| staged.is_closed && !staged.is_written());
+        let over: Vec<i32> = all.map(|(watch, _)| *watch).collect();
+        for watch in over {
             let Some(staged) = files.remove(&watch) else { continue };
             let _ = inotify::remove_watch(watches, watch);
             judge(staged);
@@ -102,11 +115,14 @@ impl Staging {
         }
     }
 
-    /// Waits until something has been closed.
+    /// Waits until something has been closed, or for what is being closed: the kernel tells of it a moment
+    /// before.
     pub fn wait(&self) {
-        if let Some(watches) = self.watches.get() {
-            signals::wait([Some((watches.as_fd(), libc::POLLIN))], None);
-        }
+        let Some(watches) = self.watches.get() else { return };
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let time = files.values().any(|staged| staged.is_closed).then_some(AGAIN);
+        drop(files);
+        signals::wait([Some((watches.as_fd(), libc::POLLIN))], time);
     }
 }
 
@@ -146,6 +162,27 @@ pub fn check_rights(caller: &Caller, at: &GateEntry, is_there: bool) -> Result<(
 }
 
 impl StagedFile {
+    /// Returns whether a process has it open for writing: only without one there can be a lease for
+    /// reading.
+    fn is_written(&self) -> bool {
+        let file = self.file.as_raw_fd();
+        let leased = self.caller.act(|| {
+            // SAFETY: takes numbers only. If a process opened the file meanwhile, the signal would be one
+            // that is ignored.
+            let result = unsafe {
+                libc::fcntl(file, F_SETSIG, libc::SIGURG);
+                libc::fcntl(file, libc::F_SETLEASE, libc::F_RDLCK)
+            };
+            if result < 0 {
+                return Err(errno(&io::Error::last_os_error()));
+            }
+            // SAFETY: takes numbers only.
+            unsafe { libc::fcntl(file, libc::F_SETLEASE, libc::F_UNLCK) };
+            Ok(())
+        });
+        leased == Err(libc::EAGAIN)
+    }
+
     /// Returns the mode that the file has been given.
     pub fn mode(&self) -> u32 {
         place::status(&self.file).map_or(0o644, |status| status.st_mode)

@@ -85,7 +85,7 @@ pub fn act_on_base(
 
 /// Returns whether git takes a directory with this `HEAD` for a repository.
 fn is_head(content: &[u8]) -> bool {
-    let text = content.trim_ascii();
+    let text = content.trim_ascii_end();
     let is_name = |name: &[u8]| name.iter().all(|byte| byte.is_ascii_graphic() || *byte >= 0x80);
     match text.strip_prefix(b"ref: refs/") {
         Some(name) => !name.is_empty() && is_name(name),
@@ -136,9 +136,16 @@ mod tests {
         {
             assert!(is_head(text.as_bytes()), "{text}");
         }
-        for text in
-            ["", "x", "ref: refs/", "ref: heads/x", "ref: refs/a b", &id[1..], "ref: refs/a\nb"]
-        {
+        for text in [
+            "",
+            "x",
+            " ref: refs/x",
+            "ref: refs/",
+            "ref: heads/x",
+            "ref: refs/a b",
+            &id[1..],
+            "ref: refs/a\nb",
+        ] {
             assert!(!is_head(text.as_bytes()), "{text}");
         }
     }

@@ -97,6 +97,16 @@ impl Judge {
         Ok(Verdict::Held(self.hold(at, &keys, None, wanted)))
     }
 
+    /// Returns whether a change is still held back.
+    pub fn holds(&self, id: &str) -> bool {
+        self.store.has(id)
+    }
+
+    /// Forgets a change, in whose place another one is held.
+    pub fn drop_held(&self, id: &str) {
+        self.store.remove(id);
+    }
+
     fn made(&self) -> MutexGuard<'_, HashSet<PathBuf>> {
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
