@@ -33,6 +33,7 @@ export function toAgentNews(name: string, value: string): AgentNews | undefined 
 /** What was asked for, by the word that the keeper has for it. */
 const REFUSED: Readonly<Record<string, (detail: string) => string>> = {
   limit: () => 'one more signature for this command',
+  full: () => 'one more connection: this command has 16, or all commands have 256',
   'no-agent': () => 'anything, since no agent of the user answers',
   forwarded: () => 'a signature for another machine, by a forwarded agent',
   request: (detail) => `request ${detail}, which is not for a signature`,

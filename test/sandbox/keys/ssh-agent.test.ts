@@ -105,6 +105,20 @@ describe.skipIf(!SSH_AGENT.isMet || !installed('git').isMet)('ssh', () => {
       await host.ended;
     });
 
+    test('a command has 16 connections, and leaves none of them', where(SSH_AGENT), async () => {
+      const scene = withClient(await withSshAgent(scenes.path, person));
+      const full = 'python3 agent.py full';
+      const wait = 'until [ -e ended ]; do sleep 0.02; done; cat ended';
+      const [first, second, ended] = await sayEach(scene, [full, full, wait], { sshAgent: true });
+      for (const said of [first, second]) {
+        expect(said?.text).toBe('open 16\n');
+        expect(said?.denials).toMatchObject([
+          { kind: 'sign', target: expect.stringMatching(/^ssh: one more connection/) },
+        ]);
+      }
+      expect(ended?.text).toBe('ended 16');
+    });
+
     test(
       'what is left of a command whose cradle it has killed gets none',
       where(SSH_AGENT),

@@ -70,7 +70,8 @@ impl ConnectPolicy {
         let is_unix = option(&socket, libc::SO_DOMAIN)? == libc::AF_UNIX;
         match address.split_at_checked(FAMILY) {
             Some((family, name)) if is_unix && family == (libc::AF_UNIX as u16).to_ne_bytes() => {
-                self.connect_by_name(&caller, &socket, name, broker, tell_denied)
+                let stands = || listener.stands(notice);
+                self.connect_by_name(&caller, &socket, name, (broker, &stands), tell_denied)
             }
             _ => {
                 if let Some(ports) = ports {
@@ -90,7 +91,7 @@ impl ConnectPolicy {
         caller: &Caller,
         socket: &OwnedFd,
         name: &[u8],
-        broker: &Broker,
+        (broker, stands): (&Broker, &dyn Fn() -> bool),
         tell_denied: TellDenied,
     ) -> Result<Option<AgentCall>, i32> {
         let path = name.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -109,7 +110,9 @@ impl ConnectPolicy {
         let connect = || caller.act(|| connect_to(socket, &unix(opened.as_bytes())));
         let status = owners::status(&file).map_err(|error| errno(&error))?;
         if let Some(which) = broker.at((status.st_dev, status.st_ino)) {
-            return broker.call(which, connect).map(Some);
+            // Whoever has this number now is the caller, as long as it waits.
+            let connect = || if stands() { connect() } else { Err(libc::EINTR) };
+            return broker.call(which, caller.pid, connect, tell_denied).map(Some);
         }
         if !self.may_connect(&file)? {
             let told = path_of(&file).unwrap_or_default();

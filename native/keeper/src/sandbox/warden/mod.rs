@@ -30,7 +30,7 @@ use crate::sandbox::namespaces::WardenInput;
 use crate::sandbox::notices::{Listener, Notice};
 use crate::sandbox::ports::ask::{PortNotice, RelayLine};
 use crate::sandbox::privileges;
-use agents::{AgentCall, Asker, Broker, OutsideAgents};
+use agents::{AgentCall, Broker, OutsideAgents};
 use connecting::ConnectPolicy;
 pub use gate::made_by_gate;
 use gate::{Gate, HostRoot, JudgeOutside, Teller};
@@ -139,7 +139,7 @@ impl Warden {
             listener: Listener::new(given.listener),
             gate: Gate::new(given.git, &plan, judging, settings),
             ports: others.relay.map(|line| RelayedPorts::new(&guarded.plan.ports, line)),
-            broker: Broker::new(outside, given.agents),
+            broker: Broker::new(outside, given.agents, guarded.keeper),
             reach: ConnectPolicy::of(&plan),
             telling,
             idle: AtomicUsize::new(0),
@@ -229,7 +229,7 @@ impl Warden {
                 let called =
                     self.reach.connect(&self.listener, notice, ports, broker, &tell_denied);
                 let result = match called {
-                    Ok(Some(call)) => self.begin(notice, call),
+                    Ok(Some(call)) => self.begin(call),
                     Ok(None) => Ok(()),
                     Err(errno) => Err(errno),
                 };
@@ -275,17 +275,13 @@ impl Warden {
     }
 
     /// Starts to serve a caller of the broker.
-    fn begin(self: &Arc<Self>, notice: &Notice, call: AgentCall) -> Result<(), i32> {
-        let warden = Arc::clone(self);
-        let asker = Asker::of(notice.pid as i32, self.telling.keeper);
+    fn begin(self: &Arc<Self>, call: AgentCall) -> Result<(), i32> {
+        let (warden, number) = (Arc::clone(self), call.number);
         let serve = move || {
-            if let Some(asker) = asker {
-                warden.broker.serve(call, asker, &|cradle, what| warden.telling.tell(cradle, what));
-            }
-            warden.broker.leave();
+            warden.broker.serve(call, &|cradle, what| warden.telling.tell(cradle, what));
         };
         thread::Builder::new().stack_size(256 * 1024).spawn(serve).map(drop).map_err(|_| {
-            self.broker.leave();
+            self.broker.leave(number);
             libc::ECONNREFUSED
         })
     }

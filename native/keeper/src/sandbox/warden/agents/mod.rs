@@ -10,24 +10,36 @@ mod signer;
 mod ssh;
 
 use std::io;
+use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::sandbox::agents::{GpgAgent, SshAgent, inside};
-pub use asker::Asker;
+use asker::Asker;
 pub use outside::OutsideAgents;
 use outside::OutsideFile;
-use signer::{Signatures, Signer, Tell, Which};
+use signer::{Signatures, Signer, Tell, Which, refusal};
 
-/// The most callers at once.
-const MOST_CALLERS: usize = 16;
+/// The most connections of one command at once, as the words in src/engine/agents/agent-news.ts say; and of all.
+const MOST_OF_ONE: usize = 16;
+const MOST_OF_ALL: usize = 256;
 
 /// A connection to the broker.
 pub struct AgentCall {
     which: Which,
+    stream: UnixStream,
+    asker: Asker,
+    /// Its number among all that there have been.
+    pub number: u64,
+}
+
+/// An open connection, as the broker knows it besides.
+struct OpenCall {
+    number: u64,
+    asker: Asker,
     stream: UnixStream,
 }
 
@@ -46,13 +58,18 @@ pub struct Broker {
     ssh: Option<Served<SshAgent>>,
     known_hosts: Vec<OutsideFile>,
     gpg: Option<Served<GpgAgent>>,
-    callers: AtomicUsize,
+    /// The parent of all cradles, by its process id outside.
+    keeper: i32,
+    open: Mutex<Vec<OpenCall>>,
+    /// How many connections there have been.
+    calls: AtomicU64,
     signed: Signatures,
 }
 
 impl Broker {
-    /// Makes the broker in the sandbox's file system. `listeners`: the sockets made there.
-    pub fn new(outside: OutsideAgents, listeners: Vec<OwnedFd>) -> Broker {
+    /// Makes the broker in the sandbox's file system. `listeners`: the sockets made there. `keeper`: the process id
+    /// outside of the keeper.
+    pub fn new(outside: OutsideAgents, listeners: Vec<OwnedFd>, keeper: i32) -> Broker {
         let mut listeners = listeners.into_iter();
         let OutsideAgents { ssh, known_hosts, gpg } = outside;
         let ssh = ssh.and_then(|(agent, socket)| {
@@ -61,7 +78,7 @@ impl Broker {
         let gpg = gpg.and_then(|(agent, socket)| {
             Served::new(agent, socket, listeners.next()?, inside::GPG).ok()
         });
-        Broker { ssh, known_hosts, gpg, ..Broker::default() }
+        Broker { ssh, known_hosts, gpg, keeper, ..Broker::default() }
     }
 
     /// Returns the agent whose socket a file is, by the file's device and inode.
@@ -71,12 +88,16 @@ impl Broker {
         ssh.map(|_| Which::Ssh).or(gpg.map(|_| Which::Gpg))
     }
 
-    /// AgentCalls the broker: `connect` connects the caller's socket. An error is the errno for the caller.
+    /// Calls the broker: `connect` connects the caller's socket, once the command is known that the caller is of. An
+    /// error is the errno for the caller. `tell`: tells the command of a refusal.
     pub fn call(
         &self,
         which: Which,
+        pid: i32,
         connect: impl FnOnce() -> Result<(), i32>,
+        tell: &dyn Fn(i32, String),
     ) -> Result<AgentCall, i32> {
+        let asker = Asker::of(pid, self.keeper).ok_or(libc::ECONNREFUSED)?;
         let listener = match which {
             Which::Ssh => self.ssh.as_ref().map(|served| &served.listener),
             Which::Gpg => self.gpg.as_ref().map(|served| &served.listener),
@@ -84,20 +105,42 @@ impl Broker {
         // Nobody else connects meanwhile: the connection that is accepted is the caller's.
         let listener = listener.ok_or(libc::ECONNREFUSED)?;
         let listener = listener.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.callers.load(Ordering::Acquire) >= MOST_CALLERS {
+        if self.is_full(asker) {
+            tell(pid, refusal(which, "full", ""));
             return Err(libc::ECONNREFUSED);
         }
         connect()?;
-        let (stream, _) = listener.accept().map_err(|_| libc::ECONNREFUSED)?;
-        self.callers.fetch_add(1, Ordering::AcqRel);
-        let call = AgentCall { which, stream };
-        call.stream.set_nonblocking(false).map_err(|_| libc::ECONNREFUSED)?;
-        Ok(call)
+        let refused = |_| libc::ECONNREFUSED;
+        let (stream, _) = listener.accept().map_err(refused)?;
+        stream.set_nonblocking(false).map_err(refused)?;
+        let number = self.calls.fetch_add(1, Ordering::AcqRel);
+        let known = OpenCall { number, asker, stream: stream.try_clone().map_err(refused)? };
+        self.open().push(known);
+        Ok(AgentCall { which, stream, asker, number })
+    }
+
+    /// Returns whether a command has all connections that it may have. Ends those of commands that have ended, which
+    /// get nothing any more.
+    fn is_full(&self, asker: Asker) -> bool {
+        let mut open = self.open();
+        open.retain(|call| {
+            let still_runs = call.asker.still_runs();
+            if !still_runs {
+                let _ = call.stream.shutdown(Shutdown::Both);
+            }
+            still_runs
+        });
+        let own = open.iter().filter(|call| call.asker == asker).count();
+        own >= MOST_OF_ONE || open.len() >= MOST_OF_ALL
+    }
+
+    fn open(&self) -> MutexGuard<'_, Vec<OpenCall>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Serves a caller until it or the agent closes the connection.
-    pub fn serve(&self, call: AgentCall, asker: Asker, tell: Tell) {
-        let AgentCall { which, stream } = call;
+    pub fn serve(&self, call: AgentCall, tell: Tell) {
+        let AgentCall { which, stream, asker, number } = call;
         let signer = Signer { signed: &self.signed, which, asker, tell };
         // An end of the connection at any moment is no error.
         let _ = match (which, &self.ssh, &self.gpg) {
@@ -107,11 +150,12 @@ impl Broker {
             (Which::Gpg, _, Some(gpg)) => gpg::serve(stream, &gpg.agent, &gpg.socket, &signer),
             _ => Ok(()),
         };
+        self.leave(number);
     }
 
     /// Takes note that a caller is gone.
-    pub fn leave(&self) {
-        self.callers.fetch_sub(1, Ordering::AcqRel);
+    pub fn leave(&self, number: u64) {
+        self.open().retain(|call| call.number != number);
     }
 }
 

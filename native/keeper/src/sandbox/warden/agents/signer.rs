@@ -90,13 +90,17 @@ impl Signer<'_> {
 
     /// Tells a request that was refused.
     pub fn tell_refused(&self, reason: &str, detail: &str) {
-        let detail = one_word(shortened(detail));
-        self.tell(format!("refused={},{reason},{detail}", self.which.word()));
+        self.tell(refusal(self.which, reason, detail));
     }
 
     fn tell(&self, what: String) {
         (self.tell)(self.asker.cradle, what);
     }
+}
+
+/// Returns the text for a request that was refused.
+pub fn refusal(which: Which, reason: &str, detail: &str) -> String {
+    format!("refused={},{reason},{}", which.word(), one_word(shortened(detail)))
 }
 
 /// Returns the beginning of a text that a command may have chosen.
