@@ -102,17 +102,15 @@ impl Broker {
             Which::Ssh => self.ssh.as_ref().map(|served| &served.listener),
             Which::Gpg => self.gpg.as_ref().map(|served| &served.listener),
         };
-        // Nobody else connects meanwhile: the connection that is accepted is the caller's.
+        // Nobody else connects meanwhile.
         let listener = listener.ok_or(libc::ECONNREFUSED)?;
         let listener = listener.lock().unwrap_or_else(PoisonError::into_inner);
         if self.is_full(asker) {
             tell(pid, refusal(which, "full", ""));
             return Err(libc::ECONNREFUSED);
         }
-        connect()?;
+        let stream = accept_alone(&listener, connect)?;
         let refused = |_| libc::ECONNREFUSED;
-        let (stream, _) = listener.accept().map_err(refused)?;
-        stream.set_nonblocking(false).map_err(refused)?;
         let number = self.calls.fetch_add(1, Ordering::AcqRel);
         let known = OpenCall { number, asker, stream: stream.try_clone().map_err(refused)? };
         self.open().push(known);
@@ -159,6 +157,26 @@ impl Broker {
     }
 }
 
+/// Accepts the connection that `connect` makes, while nobody else makes one. One from before, which could not be
+/// accepted then, is another caller's: that is ended.
+fn accept_alone(
+    listener: &UnixListener,
+    connect: impl FnOnce() -> Result<(), i32>,
+) -> Result<UnixStream, i32> {
+    let refused = |_| libc::ECONNREFUSED;
+    loop {
+        match listener.accept() {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) => return Err(refused(error)),
+        }
+    }
+    connect()?;
+    let (stream, _) = listener.accept().map_err(refused)?;
+    stream.set_nonblocking(false).map_err(refused)?;
+    Ok(stream)
+}
+
 impl<Agent> Served<Agent> {
     fn new(
         agent: Agent,
@@ -169,5 +187,30 @@ impl<Agent> Served<Agent> {
         let found = std::fs::symlink_metadata(path)?;
         let listener = Mutex::new(UnixListener::from(listener));
         Ok(Served { agent, socket, listener, identity: (found.dev(), found.ino()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+
+    use super::*;
+
+    #[test]
+    fn a_connection_that_was_left_is_not_taken_for_the_next_one() {
+        let path = std::env::temp_dir().join(format!("broker-{}", std::process::id()));
+        let listener = UnixListener::bind(&path).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let mut left = UnixStream::connect(&path).unwrap();
+        let mut own = None;
+        let accepted = accept_alone(&listener, || {
+            own = UnixStream::connect(&path).ok();
+            Ok(())
+        });
+        std::fs::remove_file(&path).unwrap();
+        own.unwrap().write_all(b"own").unwrap();
+        let mut text = String::new();
+        accepted.unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!((text.as_str(), left.read(&mut [0]).unwrap()), ("own", 0));
     }
 }
