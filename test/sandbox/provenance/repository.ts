@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { git, write } from '../../support/checkouts.js';
@@ -51,4 +51,15 @@ export async function inWorkspace(
 ): Promise<string> {
   const options = { cwd: scene.work, sandbox: 'workspace-write' };
   return (await runAs(person, scene, command, options, variables)).text;
+}
+
+/** Returns the path and the reason of each change that is held back. */
+export function heldIn({ home }: Scene): readonly string[] {
+  const folder = join(home, '.local/state/forkline/held');
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).map((id) => {
+    const fields = readFileSync(join(folder, id, 'record'), 'utf8').split('\0');
+    const wordOf = (word: string) => fields[fields.indexOf(word) + 1];
+    return `${wordOf('path')} ${wordOf('reason')}`;
+  });
 }

@@ -11,12 +11,15 @@ use crate::sandbox::watchers::cover::{self, SettlerInput};
 use crate::sandbox::watchers::refresher::{self, Refresher};
 use crate::sandbox::watchers::settler;
 
+/// How long the warden may settle what processes have left, for which it may read the whole history.
+const LONGEST_ENDING: Duration = Duration::from_secs(25);
 /// How long the settler may take to put away what it has made for itself.
 const LONGEST_SETTLING: Duration = Duration::from_secs(1);
 
 pub struct Beside {
     refresher: Option<Refresher>,
     pids: Vec<i32>,
+    warden: Option<i32>,
     /// The process that changes settings, where there is one. It ends when nobody can ask it any more.
     settler: Option<i32>,
     /// The relay of ports, which is also among the others.
@@ -28,7 +31,7 @@ impl Beside {
     pub fn start(guarded: &GuardedSandbox) -> Beside {
         let refresher = refresher::start(guarded);
         let pids = refresher.iter().map(|refresher| refresher.pid).collect();
-        Beside { refresher, pids, settler: None, relay: None }
+        Beside { refresher, pids, warden: None, settler: None, relay: None }
     }
 
     /// Starts the others, which must enter now: the process inside can't be entered later. The error is that of
@@ -49,11 +52,15 @@ impl Beside {
             ports::start(guarded)?.map(|PortRelay { pid, line }| (pid, line)).unzip();
         self.relay = relay;
         self.pids.extend(relay);
-        self.pids.extend(warden::start(guarded, given, OtherLines { settler, relay: line }).ok());
+        self.warden = warden::start(guarded, given, OtherLines { settler, relay: line }).ok();
         Ok(())
     }
 
     pub fn end(self, plan: &Plan) {
+        if let Some(warden) = self.warden {
+            // It has nothing to settle where no setting is judged.
+            end_after(warden, if self.settler.is_some() { LONGEST_ENDING } else { Duration::ZERO });
+        }
         self.pids.into_iter().for_each(warden::end);
         if let Some(settler) = self.settler {
             end_after(settler, LONGEST_SETTLING);

@@ -55,6 +55,13 @@ impl Listener {
         ready & libc::POLLHUP != 0
     }
 
+    /// Waits until no process is left that could ask.
+    pub fn wait_for_end(&self) {
+        while !self.is_over() {
+            signals::wait([Some((self.0.as_fd(), 0))], None);
+        }
+    }
+
     /// Ends the call with success or an errno. A caller that is gone needs no answer.
     pub fn answer(&self, notice: &Notice, result: Result<(), i32>) {
         let error = result.err().map_or(0, |errno| -errno);

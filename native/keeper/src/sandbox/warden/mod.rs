@@ -148,14 +148,14 @@ impl Warden {
         }
     }
 
-    /// Starts threads that serve callers, as many as are needed.
+    /// Starts threads that serve callers, as many as are needed, and ends when no caller is left.
     fn watch(self: Arc<Self>) {
         if self.start_another() {
             self.start_hearing_ports();
             self.telling.lines.watch();
-            loop {
-                thread::park();
-            }
+            self.listener.wait_for_end();
+            self.gate.finish();
+            exit(0);
         }
     }
 
@@ -164,7 +164,7 @@ impl Warden {
         loop {
             let Ok(notice) = self.listener.receive() else {
                 if self.listener.is_over() {
-                    exit(0);
+                    return;
                 }
                 continue;
             };

@@ -80,6 +80,13 @@ impl Gate {
         }
     }
 
+    /// Settles what processes have left, when all have ended.
+    pub fn finish(&self) {
+        if let Some(settings) = &self.settings {
+            settings.finish();
+        }
+    }
+
     /// Answers a call.
     pub fn answer(
         &self,
@@ -94,10 +101,10 @@ impl Gate {
             settings.settle();
         }
         let judged = match self.judge(listener, notice, naming, teller) {
-            Judgement::Continue => {
-                let strict = self.settings.as_ref().filter(|settings| settings.is_strict());
-                strict.map_or(Judgement::Continue, |it| it.act_for(listener, notice, naming))
-            }
+            Judgement::Continue => match &self.settings {
+                Some(settings) => settings.act_for(listener, notice, naming),
+                None => Judgement::Continue,
+            },
             judged => judged,
         };
         match judged {
@@ -120,7 +127,7 @@ impl Gate {
         teller: &dyn Teller,
     ) -> Judgement {
         if !calls::is_native(notice.architecture) {
-            // Before a setting has been removed, nothing is done for 32-bit programs.
+            // For 32-bit programs, names are made where none is judged.
             return Judgement::Continue;
         }
         let pid = notice.pid as i32;

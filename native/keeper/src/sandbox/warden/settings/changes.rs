@@ -7,15 +7,13 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::PoisonError;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use rustix::fs::{AtFlags, OFlags, openat, readlinkat, unlinkat};
+use rustix::fs::{AtFlags, Dir, OFlags, openat, readlinkat, unlinkat};
 
 use super::history::Mode;
 use super::removed::{self, Removal};
-use super::staged::Staged;
-use super::{FoundSetting, Proposed, Shared, Unsettled, errno, locked};
+use super::{FoundSetting, Proposed, Shared, errno, locked};
 use crate::sandbox::place;
 use crate::sandbox::warden::caller::{Caller, open_process};
 use crate::sandbox::warden::held::{HeldChange, HeldKind};
@@ -24,7 +22,7 @@ use crate::sandbox::watchers::change::{Change, LONGEST};
 impl Shared {
     /// Puts a file or a link there, if the user's history has it. Otherwise it is held back, and the error
     /// is EACCES.
-    fn propose(&self, proposed: &Proposed, is_new: bool) -> Result<(), i32> {
+    pub fn propose(&self, proposed: &Proposed, is_new: bool) -> Result<(), i32> {
         let Proposed { path, tracked, mode, rights, content, .. } = *proposed;
         if !self.repository(proposed.repository)?.history().has(tracked, mode, content) {
             let kind = HeldKind::Unknown { is_link: mode == Mode::Link };
@@ -42,7 +40,7 @@ impl Shared {
     }
 
     /// Holds a change back, and tells the host.
-    fn hold(
+    pub fn hold(
         &self,
         path: &Path,
         kind: HeldKind,
@@ -50,60 +48,11 @@ impl Shared {
         cradle: Option<i32>,
     ) {
         let before = present(path);
-        let before = before.as_ref().map(|(status, content)| (status, &**content));
+        let before = before.as_ref().map(|(status, (_, _, content))| (status, &**content));
         let change = HeldChange { path, kind, keys: &[], mode, content, before };
         if let Ok(id) = self.store.hold(&change) {
             self.telling.tell_of(cradle, format!("held={id}"));
         }
-    }
-
-    /// Takes the files that have been closed, and puts back what was removed for good.
-    pub fn settle(&self) {
-        let mut open = locked(&self.open);
-        if open.staging.is_empty() && open.removals.is_empty() {
-            return;
-        }
-        drop(self.giving.write().unwrap_or_else(PoisonError::into_inner));
-        for staged in open.staging.closed() {
-            self.settle_one(&mut open, &staged);
-        }
-        for (path, removal) in open.removals.due() {
-            if open.staging.has(&path) {
-                open.removals.add(&path, removal);
-                continue;
-            }
-            self.put_back(&path, &removal);
-        }
-    }
-
-    fn settle_one(&self, open: &mut Unsettled, staged: &Staged) {
-        let Ok(Some((content, rights))) = staged.content() else { return };
-        let mode = if rights & 0o100 == 0 { Mode::File } else { Mode::Program };
-        let (path, tracked) = (&*staged.path, &*staged.tracked);
-        let repository = staged.repository;
-        let cradle = staged.cradle;
-        let proposed =
-            Proposed { path, repository, tracked, cradle, mode, rights, content: &content };
-        if self.propose(&proposed, true).is_ok() {
-            open.removals.forget(path);
-        }
-    }
-
-    fn put_back(&self, path: &Path, removal: &Removal) {
-        let change = match removal.mode {
-            Mode::Link => Change::Link { target: removal.content.clone() },
-            _ => Change::Put { mode: removal.rights, is_new: true },
-        };
-        let content = super::copy_of(&removal.content).ok();
-        if self.ask(path, &change, content).is_ok() {
-            self.hold(path, HeldKind::Removal, (removal.rights, &[]), removal.cradle);
-        }
-    }
-
-    /// Returns how long to wait until something may have to be put back.
-    pub fn pause(&self) -> Option<Duration> {
-        let open = locked(&self.open);
-        (!open.removals.is_empty()).then_some(Duration::from_millis(50))
     }
 
     /// Removes a file or a link. What the history does not know stays, since nothing could bring it back.
@@ -121,10 +70,11 @@ impl Shared {
             self.hold(&found.path, HeldKind::Removal, (rights, &[]), cradle);
             return Some(Err(libc::EACCES));
         }
-        let is_allowed = repository.history().lacks(tracked);
         let result = self.ask(&found.path, &Change::Remove, None);
-        if result.is_ok() && !is_allowed {
+        if result.is_ok() {
             let removal = Removal {
+                repository: found.repository,
+                tracked: tracked.to_owned(),
                 mode,
                 rights,
                 content,
@@ -142,14 +92,25 @@ impl Shared {
 
     pub fn remove_directory(&self, found: &FoundSetting) -> Option<Result<(), i32>> {
         let repository = self.repositories.get(found.repository)?;
-        let open = locked(&self.open);
-        if open.removals.has_below(&found.path) || open.staging.has(&found.path) {
-            return Some(Err(libc::ENOTEMPTY));
-        }
         if !found.is_there() || !repository.history().has_directory(&found.tracked) {
             return None;
         }
-        Some(self.ask(&found.path, &Change::RemoveDirectory, None))
+        if has_entries(&found.directory, &found.name).ok()? {
+            return Some(Err(libc::ENOTEMPTY));
+        }
+        let below = locked(&self.open).removals.below(&found.path);
+        // What is to be put back needs the directory.
+        let are_allowed = below.iter().all(|name| self.lacks_after_all(name));
+        let mut open = locked(&self.open);
+        let is_same = open.removals.below(&found.path).iter().all(|name| below.contains(name));
+        if !are_allowed || !is_same || open.staging.has(&found.path) {
+            return Some(Err(libc::ENOTEMPTY));
+        }
+        let result = self.ask(&found.path, &Change::RemoveDirectory, None);
+        if result.is_ok() {
+            below.iter().for_each(|name| open.removals.forget(&name.path));
+        }
+        Some(result)
     }
 
     pub fn make_directory(
@@ -207,18 +168,28 @@ impl Shared {
     }
 }
 
-/// Returns the status and the content of what is at a path, without following links.
-pub fn present(path: &Path) -> Option<(libc::stat, Vec<u8>)> {
+fn has_entries(directory: &OwnedFd, name: &CString) -> rustix::io::Result<bool> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut entries = Dir::new(openat(directory, &**name, flags, rustix::fs::Mode::empty())?)?;
+    let is_entry = |name: &[u8]| !matches!(name, b"." | b"..");
+    Ok(entries.any(|entry| entry.is_ok_and(|it| is_entry(it.file_name().to_bytes()))))
+}
+
+/// What is at a path: its kind, its rights and its content.
+type FoundContent = (Mode, u32, Vec<u8>);
+
+/// Returns what is at a path, with its status, without following links.
+pub fn present(path: &Path) -> Option<(libc::stat, FoundContent)> {
     let above = place::open(path.parent()?).ok()?;
     let name = CString::new(path.file_name()?.as_bytes()).ok()?;
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = openat(&above, &*name, flags, rustix::fs::Mode::empty()).ok()?;
-    let (_, _, content) = read(&above, &name).ok()?;
-    Some((place::status(&file).ok()?, content))
+    let found = read(&above, &name).ok()?;
+    Some((place::status(&file).ok()?, found))
 }
 
 /// Reads a file or a link: its kind, its rights and its content.
-fn read(directory: &OwnedFd, name: &CString) -> Result<(Mode, u32, Vec<u8>), i32> {
+fn read(directory: &OwnedFd, name: &CString) -> Result<FoundContent, i32> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match openat(directory, &**name, flags, rustix::fs::Mode::empty()) {
         Ok(file) => File::from(file),

@@ -1,13 +1,12 @@
 //! Calls that make a name, made for a caller by the warden. A call that goes on by itself reads its path
-//! again, which another thread may have replaced by that of a setting. A mount stops that where a setting is;
-//! so this is done only in sandboxes where a setting has been removed.
+//! again, which another thread may have replaced by that of a setting; and it may still be on its way when the
+//! setting, whose mount would have stopped it, has been removed. So this is done from the beginning.
 //!
 //! The results are those of the kernel: it gets the last part of each path as the caller has written it.
 
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 use super::made_name::{MadeName, is_kept, last_errno, make_for, opened};
 use super::opening::{open_at, own_descriptor, refuses};
@@ -19,16 +18,12 @@ use crate::sandbox::warden::gate::Judgement;
 use crate::sandbox::warden::gate::request::{Action, FileRequest, Named};
 
 impl Settings {
-    /// Returns whether a setting has been removed.
-    pub fn is_strict(&self) -> bool {
-        self.shared.is_strict.load(Ordering::Acquire)
-    }
-
     /// Makes a call that has passed all other judgement, if it makes a name.
     pub fn act_for(&self, listener: &Listener, notice: &Notice, naming: Naming) -> Judgement {
         let pid = notice.pid as i32;
         let failed = |errno| Judgement::Return(Err(errno));
-        // Not in the caller's memory; a flag that is wrong comes before the path.
+        // Not in the caller's memory, which can't be read before it has executed a program; and a flag that is
+        // wrong comes before the path.
         let [_, second, third, ..] = notice.arguments.map(|argument| argument as i32);
         match naming {
             Naming::Open if is_nameless(second) => return Judgement::Continue,

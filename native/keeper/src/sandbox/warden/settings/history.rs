@@ -2,6 +2,8 @@
 //! command ran. It is read when it is first asked about, the newest commits first, and no further than the
 //! answer needs.
 
+mod lacking;
+
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +14,7 @@ use super::objects::{Id, ObjectKind, Objects, id_of, line_of, unix_lines};
 /// How many commits are read before the question is asked again.
 const STEP: usize = 256;
 /// The longest time that a question may take. What is not found by then is not in the history.
-const LONGEST: Duration = Duration::from_secs(20);
+pub const LONGEST: Duration = Duration::from_secs(20);
 
 /// An entry of a tree: its mode, as git writes it, and its object.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -125,11 +127,6 @@ impl History {
     pub fn has_directory(&mut self, path: &Path) -> bool {
         let is_directory = |entry: &Entry| entry.mode == Mode::Directory;
         self.ask(|known, names| known.entries(names, path).any(|it| it.is_some_and(is_directory)))
-    }
-
-    /// Returns whether a commit has nothing at this path.
-    pub fn lacks(&mut self, path: &Path) -> bool {
-        self.ask(|known, names| known.entries(names, path).any(|it| it.is_none()))
     }
 
     /// Reads as much of the history as it takes to find that something is so.

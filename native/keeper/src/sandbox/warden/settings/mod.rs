@@ -5,6 +5,9 @@
 //! What is renamed or linked to such a name is judged at once. What is written to a new file is not known
 //! before it is closed: until then it has no name, and it gets its name before the next call of any process
 //! is answered.
+//!
+//! No call that makes a name goes on by itself, not even where a setting is there: it could be on its way
+//! until that has been removed.
 
 mod changes;
 mod deputy;
@@ -14,6 +17,7 @@ mod objects;
 mod opening;
 mod removed;
 mod request;
+mod settling;
 mod staged;
 mod waiting;
 
@@ -21,7 +25,6 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use forkline_protocol::{receive, send};
@@ -58,8 +61,6 @@ struct Shared {
     telling: Arc<Telling>,
     /// Read while the warden still has a file open that it gives to a caller.
     giving: RwLock<()>,
-    /// Whether a setting has been removed: then the warden makes all calls that make a name.
-    is_strict: AtomicBool,
 }
 
 /// What has been begun and is not settled.
@@ -128,7 +129,6 @@ impl Settings {
             open: Mutex::new(open),
             telling,
             giving: RwLock::default(),
-            is_strict: AtomicBool::new(false),
         };
         Ok(Settings { shared: Arc::new(shared) })
     }
@@ -162,10 +162,6 @@ impl Shared {
 
     /// Has the settler make a change.
     fn ask(&self, path: &Path, change: &Change, content: Option<OwnedFd>) -> Result<(), i32> {
-        if !matches!(change, Change::Put { .. } | Change::Link { .. }) {
-            // Before the name is free.
-            self.is_strict.store(true, Ordering::Release);
-        }
         let settler = locked(&self.settler);
         let text = encode(path, change);
         let content: Vec<_> = content.iter().map(AsFd::as_fd).collect();

@@ -1,6 +1,6 @@
-//! Settings that a command has removed although every commit of the user's history has them. Git removes
-//! a file before it writes another one. If nothing has come in its place when the process has ended, or
-//! after a while, the file is put back.
+//! Settings that a command has removed although the user's history may have them in every commit. Git
+//! removes a file before it writes another one. If nothing has come in its place when the process has ended,
+//! or after a while, and every commit has it, the file is put back.
 
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
@@ -20,6 +20,9 @@ pub struct Removals {
 }
 
 pub struct Removal {
+    pub repository: usize,
+    /// The path in the working tree.
+    pub tracked: PathBuf,
     pub mode: Mode,
     pub rights: u32,
     pub content: Vec<u8>,
@@ -28,6 +31,15 @@ pub struct Removal {
     /// The process that has removed it. None: it has ended.
     pub process: Option<OwnedFd>,
     pub until: Instant,
+}
+
+/// Where a removed setting was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemovedName {
+    pub path: PathBuf,
+    pub repository: usize,
+    pub tracked: PathBuf,
+    until: Instant,
 }
 
 impl Removals {
@@ -39,20 +51,42 @@ impl Removals {
         self.all.insert(path.to_owned(), removal);
     }
 
-    /// Something has come in its place.
+    /// Something has come in its place, or it need not be put back.
     pub fn forget(&mut self, path: &Path) {
         self.all.remove(path);
     }
 
-    /// Returns whether something has been removed below this path.
-    pub fn has_below(&self, path: &Path) -> bool {
-        self.all.keys().any(|removed| removed.starts_with(path) && removed != path)
+    /// Takes this removal, unless it has been forgotten.
+    pub fn take(&mut self, name: &RemovedName) -> Option<Removal> {
+        self.all.get(&name.path).filter(|removal| removal.until == name.until)?;
+        self.all.remove(&name.path)
     }
 
-    /// Takes those that are to be put back.
-    pub fn due(&mut self) -> Vec<(PathBuf, Removal)> {
+    /// Returns what has been removed below this path.
+    pub fn below(&self, path: &Path) -> Vec<RemovedName> {
+        self.names(|removed, _| removed.starts_with(path) && removed != path)
+    }
+
+    /// Returns those in whose place something should have come by now.
+    pub fn due(&self) -> Vec<RemovedName> {
         let now = Instant::now();
-        self.all.extract_if(|_, removal| removal.until <= now || removal.has_ended()).collect()
+        self.names(|_, removal| removal.until <= now || removal.has_ended())
+    }
+
+    /// Returns all.
+    pub fn all(&self) -> Vec<RemovedName> {
+        self.names(|_, _| true)
+    }
+
+    fn names(&self, is_meant: impl Fn(&Path, &Removal) -> bool) -> Vec<RemovedName> {
+        let meant = self.all.iter().filter(|(path, removal)| is_meant(path, removal));
+        let name = |(path, removal): (&PathBuf, &Removal)| RemovedName {
+            path: path.clone(),
+            repository: removal.repository,
+            tracked: removal.tracked.clone(),
+            until: removal.until,
+        };
+        meant.map(name).collect()
     }
 }
 

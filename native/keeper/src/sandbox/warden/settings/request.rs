@@ -28,6 +28,11 @@ impl Settings {
         self.shared.settle();
     }
 
+    /// Settles all at the end of all processes.
+    pub fn finish(&self) {
+        self.shared.settle_all(true);
+    }
+
     /// Judges a call. None: it concerns no setting, or the mounts decide.
     pub fn judge(
         &self,
@@ -127,7 +132,7 @@ impl Settings {
                 loop {
                     let pause = shared.pause();
                     signals::wait([Some((events.as_fd(), libc::POLLIN))], pause);
-                    shared.settle();
+                    shared.settle_all(false);
                 }
             })
             .is_ok();

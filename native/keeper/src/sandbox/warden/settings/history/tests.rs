@@ -75,8 +75,9 @@ fn what_commits_had_is_known_by_path_and_content() {
         assert!(history.knows(path("part/.npmrc")) && !history.knows(path(".npmrc")));
         assert!(history.has_directory(path(".vscode")) && !history.knows(path(".vscode")));
         assert!(history.has_directory(path(".vscode/deep")));
-        assert!(history.lacks(path(".vscode/deep/a.json")) && history.lacks(path(".npmrc")));
-        assert!(!history.lacks(path("part/.npmrc")));
+        assert_eq!(history.lacks_within(path(".vscode/deep/a.json"), LONGEST), Some(true));
+        assert_eq!(history.lacks_within(path(".npmrc"), LONGEST), Some(true));
+        assert_eq!(history.lacks_within(path("part/.npmrc"), LONGEST), Some(false));
     }
 }
 
