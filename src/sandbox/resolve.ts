@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { ownPlaces } from '../engine/addon/places.js';
-import { SERVER } from '../engine/channel.js';
 import type { EngineSandbox } from '../engine/message.js';
 import { expandHome, homeDirectory } from '../support/directories/home.js';
 import { userDirectory } from '../support/directories/private-directory.js';
@@ -24,6 +23,7 @@ import { identityOf } from './pins/identity.js';
 import { pipesOf } from './pipes.js';
 import type { SandboxPolicy } from './policy.js';
 import { portEntries } from './ports/ports.js';
+import { proxyEntries } from './proxy-entries.js';
 import { type KeptSecrets, keptSecrets } from './secrets/kept.js';
 import { rootFiles } from './secrets/root-files.js';
 import { serveSandboxes } from './served.js';
@@ -191,22 +191,6 @@ function askedBy(
     sockets: all(allowUnixSockets),
     hasGit: filesystem.denyWrite === undefined,
   };
-}
-
-/**
- * Makes the entries of a plan for the proxy, which its server reads. Each JavaScript environment has its
- * own sandboxes: no other one knows its secrets, and a proxy ends with its environment.
- */
-function proxyEntries({ network, secrets = {} }: SandboxPolicy): readonly string[] {
-  const { allowedDomains, deniedDomains = [] } =
-    typeof network === 'object' ? network : { allowedDomains: [] };
-  const theirs = Object.values(secrets).flatMap(({ domains }) => domains);
-  return [
-    `proxy\0${PROXY_PORT}\0`,
-    `server\0${SERVER}\0`,
-    ...[...allowedDomains, ...theirs].map((domain) => `domain\0${domain}\0`),
-    ...deniedDomains.map((domain) => `no-domain\0${domain}\0`),
-  ];
 }
 
 function planned(

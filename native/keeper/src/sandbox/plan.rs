@@ -125,8 +125,7 @@ impl Plan {
         Plan::decode(&bytes)
     }
 
-    /// Returns whether changes of git's settings are judged: there is a directory for what is held back. To
-    /// be called while that is not hidden.
+    /// Returns whether changes of git's settings are judged. To be called while what is held is not hidden.
     pub fn judges_settings(&self) -> bool {
         let has_git = self.paths(Access::Git).next().is_some();
         let can_hold = self.held.as_deref().is_some_and(Path::is_dir) && self.git_program.is_some();
