@@ -1,6 +1,7 @@
 //! The processes beside a sandbox, which are children of the one outside and end with it.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use crate::sandbox::namespaces::WardenInput;
@@ -22,6 +23,8 @@ pub struct Beside {
     warden: Option<i32>,
     /// The process that changes settings, where there is one. It ends when nobody can ask it any more.
     settler: Option<i32>,
+    /// The line to it, where nobody asks: it covers names all the same.
+    unused: Option<OwnedFd>,
     /// The relay of ports, which is also among the others.
     relay: Option<i32>,
 }
@@ -31,12 +34,12 @@ impl Beside {
     pub fn start(guarded: &GuardedSandbox) -> Beside {
         let refresher = refresher::start(guarded);
         let pids = refresher.iter().map(|refresher| refresher.pid).collect();
-        Beside { refresher, pids, warden: None, settler: None, relay: None }
+        Beside { refresher, pids, warden: None, settler: None, unused: None, relay: None }
     }
 
-    /// Starts the others, which must enter now: the process inside can't be entered later. The error is that of
-    /// the relay of ports.
-    pub fn guard(&mut self, guarded: &GuardedSandbox, given: WardenInput) -> io::Result<()> {
+    /// Starts the others, which must enter now: the process inside can't be entered later. Returns whether
+    /// changes to settings can be settled. The error is that of the relay of ports.
+    pub fn guard(&mut self, guarded: &GuardedSandbox, given: WardenInput) -> io::Result<bool> {
         self.refresher.iter_mut().for_each(Refresher::wait);
         let mut given = given;
         let (line, requests) = settler::sockets(guarded.plan, &given);
@@ -47,13 +50,19 @@ impl Beside {
         let settled = settled.unwrap_or_default();
         self.settler = pid.filter(|_| !settled.is_empty());
         self.pids.extend(pid.filter(|_| settled.is_empty()));
-        let settler = line.map(|line| SettlerLine { line, settled });
+        let line = line.map(|line| SettlerLine::new(line, settled));
+        let settles = matches!(line, Some(Ok(_)));
+        let (settler, unused) = line.map_or((None, None), |line| match line {
+            Ok(settler) => (Some(settler), None),
+            Err(unused) => (None, Some(unused)),
+        });
+        self.unused = unused;
         let (relay, line) =
             ports::start(guarded)?.map(|PortRelay { pid, line }| (pid, line)).unzip();
         self.relay = relay;
         self.pids.extend(relay);
         self.warden = warden::start(guarded, given, OtherLines { settler, relay: line }).ok();
-        Ok(())
+        Ok(settles)
     }
 
     pub fn end(self, plan: &Plan) {
@@ -62,6 +71,7 @@ impl Beside {
             end_after(warden, if self.settler.is_some() { LONGEST_ENDING } else { Duration::ZERO });
         }
         self.pids.into_iter().for_each(warden::end);
+        drop(self.unused);
         if let Some(settler) = self.settler {
             end_after(settler, LONGEST_SETTLING);
         }

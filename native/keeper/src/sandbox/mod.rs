@@ -124,10 +124,11 @@ fn beside(plan: &Plan, before: Before, outside: &Outside) -> ExitCode {
     let mut all = Beside::start(&guarded);
     let mut unrelayed = None;
     let is_made = outside.wait_until_made(|given| {
-        if let Err(error) = all.guard(&guarded, given) {
+        all.guard(&guarded, given).unwrap_or_else(|error| {
             unrelayed = Some(error);
             outside.end();
-        }
+            false
+        })
     });
     if let Some(error) = unrelayed {
         all.end(plan);
@@ -153,7 +154,7 @@ fn in_namespaces(plan: &Plan, before: Before, mut inside: Inside) -> ExitCode {
         return ExitCode::FAILURE;
     }
     let built = build(plan, &before, inside.has_user_namespace);
-    match built.and_then(|built| hand_out(&inside, built)).and_then(probed) {
+    match built.and_then(|built| hand_out(plan, &inside, built)).and_then(probed) {
         Ok(built) => {
             inside.tell_made();
             go_on(plan, before, built)
@@ -172,14 +173,17 @@ fn landlocked(plan: &Plan, before: Before) -> ExitCode {
 }
 
 /// Hands the filter's questions to the warden, and checks that they are answered.
-fn hand_out(inside: &Inside, built: Built) -> Result<Built, SetupError> {
+fn hand_out(plan: &Plan, inside: &Inside, mut built: Built) -> Result<Built, SetupError> {
     let refuse = || SetupError::of(Protection::UnixSockets, "connecting sockets from outside");
     let held = "opening processes (pidfd_open), to connect their sockets from outside";
     probe::holding().map_err(SetupError::of(Protection::UnixSockets, held))?;
     let (warden, lines) = pair().map_err(refuse())?;
     if let Some(listener) = built.listener {
         inside.hand_beneath(&built.beneath).map_err(refuse())?;
-        inside.hand_out(&listener, &lines, &built.agents, &built.git).map_err(refuse())?;
+        let settles = inside.hand_out(&listener, &lines, &built.agents, &built.git);
+        if !settles.map_err(refuse())? && !plan.repositories.is_empty() {
+            built.enforced.set(Protection::Settings, Mechanism::Mount);
+        }
     }
     probe::connecting().map_err(refuse())?;
     let (git, beneath, agents) = (Vec::new(), Vec::new(), Vec::new());

@@ -66,14 +66,14 @@ impl Inside {
         })
     }
 
-    /// Hands the process outside what the warden needs.
+    /// Hands the process outside what the warden needs. Returns whether changes to settings can be settled.
     pub fn hand_out(
         &self,
         listener: &OwnedFd,
         lines: &OwnedFd,
         agents: &[OwnedFd],
         git: &[(PathBuf, OwnedFd)],
-    ) -> io::Result<()> {
+    ) -> io::Result<bool> {
         let trees = git.iter().map(|(_, tree)| tree.as_fd());
         let agents: Vec<_> = agents.iter().map(AsFd::as_fd).collect();
         let (count, all) = (agents.len() as u8, [listener.as_fd(), lines.as_fd()]);
@@ -81,7 +81,10 @@ impl Inside {
         // No path contains a NUL.
         let paths = git.iter().map(|(path, _)| path.as_os_str().as_bytes());
         let paths = paths.collect::<Vec<_>>().join(&0);
-        send(self.outside.as_fd(), [&[count], &paths], &all)
+        send(self.outside.as_fd(), [&[count], &paths], &all)?;
+        let mut answer = [0];
+        let received = receive(self.outside.as_fd(), &mut answer)?;
+        Ok(received.length == 1 && answer == *b"1")
     }
 
     /// Tells the process outside that the sandbox is complete.
@@ -91,9 +94,9 @@ impl Inside {
 }
 
 impl Outside {
-    /// Waits until the sandbox is complete, and passes on what is handed over meanwhile. Returns false if
-    /// it failed; then the process inside has ended.
-    pub fn wait_until_made(&self, mut take: impl FnMut(WardenInput)) -> bool {
+    /// Waits until the sandbox is complete, and passes on what is handed over meanwhile; `take` returns whether
+    /// changes to settings can be settled. Returns false if it failed; then the process inside has ended.
+    pub fn wait_until_made(&self, mut take: impl FnMut(WardenInput) -> bool) -> bool {
         let mut text = vec![0; LONGEST_HANDED];
         let mut beneath = Vec::new();
         while let Ok(received) = receive(self.inside.as_fd(), &mut text) {
@@ -106,7 +109,8 @@ impl Outside {
                     let paths = paths.map(|path| PathBuf::from(OsStr::from_bytes(path)));
                     let git = paths.zip(given).collect();
                     let beneath = std::mem::take(&mut beneath);
-                    take(WardenInput { listener, lines, agents, git, beneath });
+                    let settles = take(WardenInput { listener, lines, agents, git, beneath });
+                    let _ = send(self.inside.as_fd(), [&[b'0' + u8::from(settles)], b""], &[]);
                 }
                 (Some(seen), None, length @ 1..) => {
                     let path = text.get(..length).unwrap_or_default();

@@ -71,7 +71,9 @@ impl Mechanism {
 pub struct Enforced(Vec<(Protection, Mechanism)>);
 
 impl Enforced {
+    /// Sets it, in place of what was set before.
     pub fn set(&mut self, protection: Protection, mechanism: Mechanism) {
+        self.0.retain(|(other, _)| *other != protection);
         self.0.push((protection, mechanism));
     }
 

@@ -42,7 +42,18 @@ use staged::StagedSettings;
 pub struct SettlerLine {
     pub line: OwnedFd,
     /// The settings that it can change.
-    pub settled: Vec<PathBuf>,
+    settled: Vec<PathBuf>,
+    staging: StagedSettings,
+}
+
+impl SettlerLine {
+    /// Prepares what is needed for judging these settings. The error is the line: then mounts decide about them.
+    pub fn new(line: OwnedFd, settled: Vec<PathBuf>) -> Result<SettlerLine, OwnedFd> {
+        match StagedSettings::new() {
+            Ok(staging) if !settled.is_empty() => Ok(SettlerLine { line, settled, staging }),
+            _ => Err(line),
+        }
+    }
 }
 
 /// Judges changes to settings.
@@ -109,16 +120,9 @@ impl Settings {
         store: Arc<HeldStore>,
         telling: Arc<Telling>,
     ) -> io::Result<Settings> {
-        let open = Unsettled {
-            staging: StagedSettings::new()?,
-            removals: Removals::default(),
-            is_watched: false,
-        };
         let program = plan.git_program.as_deref().ok_or(io::ErrorKind::NotFound)?;
-        let SettlerLine { line, settled } = settler;
-        if settled.is_empty() {
-            return Err(io::ErrorKind::NotFound.into());
-        }
+        let SettlerLine { line, settled, staging } = settler;
+        let open = Unsettled { staging, removals: Removals::default(), is_watched: false };
         let of = |repository| Judged::of(repository, program, &settled);
         let judged = plan.repositories.iter().map(of);
         let shared = Shared {
