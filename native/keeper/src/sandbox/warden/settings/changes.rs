@@ -13,20 +13,34 @@ use rustix::fs::{AtFlags, Dir, OFlags, openat, readlinkat, unlinkat};
 
 use super::history::Mode;
 use super::removed::{self, Removal};
+use super::staged::LONGEST_HELD;
 use super::{FoundSetting, Proposed, Shared, errno, locked};
 use crate::sandbox::place;
 use crate::sandbox::warden::caller::{Caller, open_process};
-use crate::sandbox::warden::held::{HeldChange, HeldKind};
+use crate::sandbox::warden::held::{HeldChange, HeldKind, id};
 use crate::sandbox::watchers::change::{Change, LONGEST};
 
 impl Shared {
-    /// Puts a file or a link there, if the user's history has it. Otherwise it is held back, and the error
-    /// is EACCES.
+    /// Puts a file or a link there, if the user's history has it (else EACCES). What does not go in, for
+    /// whatever reason, is held back.
     pub fn propose(&self, proposed: &Proposed, is_new: bool) -> Result<(), i32> {
+        let put = self.put_known(proposed, is_new);
+        if put.is_err() {
+            self.hold_proposed(proposed);
+        }
+        put
+    }
+
+    fn hold_proposed(&self, proposed: &Proposed) {
+        let Proposed { path, mode, rights, content, cradle, .. } = *proposed;
+        let kind = HeldKind::Unknown { is_link: mode == Mode::Link };
+        self.hold(path, kind, (rights, content), cradle);
+    }
+
+    fn put_known(&self, proposed: &Proposed, is_new: bool) -> Result<(), i32> {
         let Proposed { path, tracked, mode, rights, content, .. } = *proposed;
-        if !self.repository(proposed.repository)?.history().has(tracked, mode, content) {
-            let kind = HeldKind::Unknown { is_link: mode == Mode::Link };
-            self.hold(path, kind, (rights, content), proposed.cradle);
+        let repository = self.repository(proposed.repository)?;
+        if content.len() > LONGEST || !repository.history().has(tracked, mode, content) {
             return Err(libc::EACCES);
         }
         match mode {
@@ -50,7 +64,15 @@ impl Shared {
         let before = present(path);
         let before = before.as_ref().map(|(status, (_, _, content))| (status, &**content));
         let change = HeldChange { path, kind, keys: &[], mode, content, before };
-        if let Ok(id) = self.store.hold(&change) {
+        match self.store.hold(&change) {
+            Ok(id) => self.telling.tell_of(cradle, format!("held={id}")),
+            Err(_) => self.tell_lost(cradle),
+        }
+    }
+
+    /// Tells the host that a change is neither there nor held back: its id stands for nothing.
+    pub fn tell_lost(&self, cradle: Option<i32>) {
+        if let Ok(id) = id() {
             self.telling.tell_of(cradle, format!("held={id}"));
         }
     }
@@ -64,7 +86,9 @@ impl Shared {
             return open.staging.drop_at(&found.path).then_some(Ok(()));
         }
         let tracked = &*found.tracked;
-        let (mode, rights, content) = read(&found.directory, &found.name).ok()?;
+        let there = read(&found.directory, &found.name).ok();
+        // Nothing could bring back what is longer. It is a mount.
+        let (mode, rights, content) = there.filter(|(.., content)| content.len() <= LONGEST)?;
         if !repository.history().knows(tracked) {
             let cradle = self.telling.cradle(caller.pid);
             self.hold(&found.path, HeldKind::Removal, (rights, &[]), cradle);
@@ -155,13 +179,20 @@ impl Shared {
         if !is_new && flags & libc::RENAME_NOREPLACE != 0 {
             return Err(libc::EEXIST);
         }
-        let (mode, rights, content) = caller.act(|| read(&directory, &name))?;
-        let mut open = locked(&self.open);
-        if mode == Mode::Link && !is_new {
+        let cradle = self.telling.cradle(caller.pid);
+        let found = caller.act(|| read(&directory, &name));
+        if found == Err(libc::EFBIG) {
+            self.tell_lost(cradle);
             return Err(libc::EACCES);
         }
-        let cradle = self.telling.cradle(caller.pid);
-        self.propose(&to.proposed(cradle, mode, rights, &content), is_new)?;
+        let (mode, rights, content) = found?;
+        let mut open = locked(&self.open);
+        let proposed = to.proposed(cradle, mode, rights, &content);
+        if mode == Mode::Link && !is_new {
+            self.hold_proposed(&proposed);
+            return Err(libc::EACCES);
+        }
+        self.propose(&proposed, is_new)?;
         open.removals.forget(&to.path);
         let remove = || unlinkat(&directory, &*name, AtFlags::empty());
         caller.act(|| remove().map_err(|error| error.raw_os_error()))
@@ -188,7 +219,8 @@ pub fn present(path: &Path) -> Option<(libc::stat, FoundContent)> {
     Some((place::status(&file).ok()?, found))
 }
 
-/// Reads a file or a link: its kind, its rights and its content.
+/// Reads a file or a link: its kind, its rights and its content. A file that is too long to be held back is
+/// EFBIG.
 fn read(directory: &OwnedFd, name: &CString) -> Result<FoundContent, i32> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match openat(directory, &**name, flags, rustix::fs::Mode::empty()) {
@@ -205,9 +237,10 @@ fn read(directory: &OwnedFd, name: &CString) -> Result<FoundContent, i32> {
         return Err(libc::EACCES);
     }
     let mut content = Vec::new();
-    (&file).take(LONGEST as u64 + 1).read_to_end(&mut content).map_err(|error| errno(&error))?;
-    if content.len() > LONGEST {
-        return Err(libc::EACCES);
+    let most = LONGEST_HELD as u64 + 1;
+    (&file).take(most).read_to_end(&mut content).map_err(|error| errno(&error))?;
+    if content.len() > LONGEST_HELD {
+        return Err(libc::EFBIG);
     }
     let rights = metadata.mode() & 0o777;
     let mode = if rights & 0o100 == 0 { Mode::File } else { Mode::Program };

@@ -52,7 +52,9 @@ impl Shared {
     }
 
     fn settle_one(&self, open: &mut Unsettled, staged: &Staged) {
-        let Ok(Some((content, rights))) = staged.content() else { return };
+        let Ok(Some((content, rights))) = staged.content() else {
+            return self.tell_lost(staged.cradle);
+        };
         let mode = if rights & 0o100 == 0 { Mode::File } else { Mode::Program };
         let (path, tracked) = (&*staged.path, &*staged.tracked);
         let repository = staged.repository;
@@ -98,7 +100,8 @@ impl Shared {
             };
             self.ask(&name.path, &change, copy_of(&removal.content).ok())
         };
-        if ask(true) == Err(libc::EEXIST) {
+        let mut put = ask(true);
+        if put == Err(libc::EEXIST) {
             // It came by another way: no command has made it by its name.
             if self.is_known(name, removal) {
                 return;
@@ -106,7 +109,12 @@ impl Shared {
             if removal.mode == Mode::Link {
                 let _ = self.ask(&name.path, &Change::Remove, None);
             }
-            let _ = ask(false);
+            put = ask(false);
+        }
+        if put.is_err() {
+            // The user can put it back.
+            let kind = HeldKind::Unknown { is_link: removal.mode == Mode::Link };
+            self.hold(&name.path, kind, (removal.rights, &removal.content), removal.cradle);
         }
         self.hold(&name.path, HeldKind::Removal, (removal.rights, &[]), removal.cradle);
     }

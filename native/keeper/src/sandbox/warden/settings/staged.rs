@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::inotify::{CreateFlags, ReadFlags, WatchFlags, add_watch, init};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
-use crate::sandbox::watchers::change::LONGEST;
-
+/// The longest content that is held back: all of them together have no more room.
+pub const LONGEST_HELD: usize = 64 << 20;
 /// The most files at once.
 const MOST: usize = 256;
 /// A directory in the sandbox that is on no disk.
@@ -105,12 +105,12 @@ impl StagedSettings {
 }
 
 impl Staged {
-    /// Returns the content, and the file's rights. None: it is too long.
+    /// Returns the content, and the file's rights. None: it is too long to be held back.
     pub fn content(&self) -> io::Result<Option<(Vec<u8>, u32)>> {
         let metadata = self.file.metadata()?;
         let mut content = Vec::new();
-        (&self.file).take(LONGEST as u64 + 1).read_to_end(&mut content)?;
-        Ok((content.len() <= LONGEST).then(|| (content, metadata.mode() & 0o777)))
+        (&self.file).take(LONGEST_HELD as u64 + 1).read_to_end(&mut content)?;
+        Ok((content.len() <= LONGEST_HELD).then(|| (content, metadata.mode() & 0o777)))
     }
 }
 
