@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { noteReachable, reachableDirectories } from '../../support/directories/reachable.js';
 import { InputError } from '../../support/errors.js';
 import { type GitPlaces, gitPlaces, gitPlacesWithin } from '../git/places.js';
@@ -47,7 +48,13 @@ export function grant(asked: RequestedRights): GrantedRights {
   for (const root of roots) known.add(root);
   const found = asked.hasGit ? gitOf(workspace, allowWrite) : { directories: [], obeyed: [] };
   const writable = [...new Set([...roots, ...found.directories])];
-  const isWritten = (path: string) => isAmong(follow(path)?.real ?? path, writable);
+  // A file that the policy itself names, such as `~/.gitconfig`, is given.
+  const isGiven = (real: string) =>
+    allowWrite.includes(real) && statSync(real, { throwIfNoEntry: false })?.isFile() === true;
+  const isWritten = (path: string) => {
+    const real = follow(path)?.real ?? path;
+    return isAmong(real, writable) && !isGiven(real);
+  };
   const git = { ...found, obeyed: found.obeyed.filter(isWritten) };
   noteReachable(writable);
   const shown = realOf(asked.allowRead, known);

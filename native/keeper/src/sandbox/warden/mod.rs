@@ -28,6 +28,7 @@ use crate::sandbox::calls::Asked;
 use crate::sandbox::denied;
 use crate::sandbox::namespaces::WardenInput;
 use crate::sandbox::notices::{Listener, Notice};
+use crate::sandbox::plan::Plan;
 use crate::sandbox::ports::ask::{PortNotice, RelayLine};
 use crate::sandbox::privileges;
 use agents::{AgentCall, Broker, OutsideAgents};
@@ -84,9 +85,12 @@ pub fn start(guarded: &GuardedSandbox, given: WardenInput, others: OtherLines) -
             let judging =
                 store.zip(root).map(|(store, root)| JudgeOutside { store: store.into(), root });
             let outside = OutsideAgents::open(&guarded.plan.agents);
+            // Inside, overlays lie over some of what the host has found.
+            let plan = guarded.plan.resolved();
             // When the listener is closed, callers get an error.
             if join(guarded).is_ok() {
-                Arc::new(Warden::new(guarded, lifeline, given, judging, others, outside)).watch();
+                let warden = Warden::new(guarded, &plan, lifeline, given, judging, others, outside);
+                Arc::new(warden).watch();
             }
             exit(1)
         }
@@ -122,25 +126,25 @@ fn join(guarded: &GuardedSandbox) -> io::Result<()> {
 impl Warden {
     fn new(
         guarded: &GuardedSandbox,
+        plan: &Plan,
         lifeline: OwnedFd,
         given: WardenInput,
         judging: Option<JudgeOutside>,
         others: OtherLines,
         outside: OutsideAgents,
     ) -> Warden {
-        let plan = guarded.plan.resolved();
         let store = judging.as_ref().map(|judging| Arc::clone(&judging.store));
         let lines = DenialSockets::new(given.lines);
         let telling = Arc::new(Telling { keeper: guarded.keeper, lifeline, lines });
         let settings = others.settler.zip(store).and_then(|(settler, store)| {
-            Settings::new(&plan, settler, store, Arc::clone(&telling)).ok()
+            Settings::new(plan, settler, store, Arc::clone(&telling)).ok()
         });
         Warden {
             listener: Listener::new(given.listener),
-            gate: Gate::new(given.git, &plan, judging, settings),
+            gate: Gate::new(given.git, plan, judging, settings),
             ports: others.relay.map(|line| RelayedPorts::new(&guarded.plan.ports, line)),
             broker: Broker::new(outside, given.agents, guarded.keeper),
-            reach: ConnectPolicy::of(&plan),
+            reach: ConnectPolicy::of(plan),
             telling,
             idle: AtomicUsize::new(0),
             all: AtomicUsize::new(0),
