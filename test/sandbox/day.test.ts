@@ -212,7 +212,9 @@ describe('a day', where(...needs), () => {
     );
     expect(text).toMatch(/pass 1\b[\s\S]*review +[0-9a-f]+ \[main\]/);
     expect(outside('-C', 'review', 'status', '--short', '--branch')).toBe('## main...origin/main');
-    await inSandbox('git worktree remove --force review && git fetch -q --prune');
+    // Its hooks are kept, as those of the repository are.
+    outside('worktree', 'remove', '--force', 'review');
+    await inSandbox('git fetch -q --prune');
     expect(outside('worktree', 'list')).not.toContain('review');
   });
 

@@ -23,6 +23,8 @@ export function snapshotOf(root: string): Snapshot {
   const look = (path: string): void => {
     // Names by chance, which git-lfs removes when it is next started.
     if (path.endsWith('.git/lfs/tmp')) return;
+    // An empty directory of the sandbox's own, for as long as that stands.
+    if (basename(path).startsWith('.forkline-gate-')) return;
     const stat = lstatSync(path);
     const told = (what: string) =>
       found.set(relative(root, path), `${stat.mode.toString(8)} ${what}`);

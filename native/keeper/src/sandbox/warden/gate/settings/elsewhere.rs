@@ -51,6 +51,8 @@ impl HostFiles {
     /// Returns whether git, wherever it runs, finds no repository that a command can make at a path. The
     /// path is absolute, and leads nowhere through a place where commands write: they could change the way.
     pub fn is_elsewhere(&self, path: &Path) -> bool {
+        let beside = self.beside(path);
+        let path = beside.as_deref().unwrap_or(path);
         let is_plain = path.is_absolute()
             && path
                 .components()
@@ -63,6 +65,19 @@ impl HostFiles {
         is_plain
             && self.avoids_written(path)
             && suffixed().is_some_and(|it| self.avoids_written(&it))
+    }
+
+    /// Returns what a path means that leads to a directory in which commands write, and up from there at once, as
+    /// git writes the address `../part` of a submodule. That directory's own path has no links, and no command
+    /// can replace it unless it lies in another one of these.
+    fn beside(&self, path: &Path) -> Option<PathBuf> {
+        let is_up = |part: &Component| *part == Component::ParentDir;
+        self.written.iter().find_map(|directory| {
+            let rest = path.strip_prefix(directory).ok()?;
+            let count = rest.components().take_while(is_up).count();
+            let above = directory.ancestors().nth(count).filter(|_| count > 0)?;
+            Some(above.join(rest.components().skip(count).collect::<PathBuf>()))
+        })
     }
 
     /// Follows a path by steps.
@@ -173,6 +188,14 @@ mod tests {
             "self/cwd/evil",
             "round/evil",
         ] {
+            assert!(!is(path), "{path}");
+        }
+        for path in ["w/../srv/r.git", "w/../missing", "w.git/../srv/missing/r"] {
+            assert!(is(path), "{path}");
+        }
+        for path in
+            ["w/../w/evil", "w/../to-w/evil", "w/link/../../srv/r.git", "w/../srv/../w/evil"]
+        {
             assert!(!is(path), "{path}");
         }
         for path in ["evil", "./evil", "../evil", "/proc/self/cwd/evil", "/dev/shm/evil", "/"] {
