@@ -3,8 +3,7 @@
 //!
 //! Up to six processes: one outside, which only waits; the keeper, which is the first of the PID
 //! namespace, so that no process outlives it; the warden beside the sandbox, which connects sockets and
-//! writes to git's directories; one that refreshes overlays; one that
-//! covers names; and one that relays ports.
+//! writes to git's directories; and one each to refresh overlays, to cover names, and to relay ports.
 
 pub mod agents;
 mod beside;
@@ -37,10 +36,7 @@ use std::process::ExitCode;
 use forkline_protocol::{News, pair, send};
 
 use crate::cradle::roster;
-use crate::host;
-use crate::keeper;
-use crate::outside;
-use crate::signals;
+use crate::{host, keeper, outside, signals};
 use beside::Beside;
 use denied::Denied;
 use filter::Rules;
