@@ -16,6 +16,8 @@ const PARTS = [
   { by: 'sandbox/resolve', part: 'sandbox/secrets/kept', title: 'the secrets' },
   { by: 'sandbox/of-command', part: 'sandbox/resolve', title: 'the sandbox' },
   { by: 'contracts/options', part: 'sandbox/resolve', title: 'the sandbox' },
+  { by: 'sandbox/held/held-back', part: 'sandbox/held/put', title: 'the held changes' },
+  { by: 'sandbox/held/held-back', part: 'sandbox/pins/present', title: 'the held changes' },
   { by: 'contracts/create-bash-tool', part: 'contracts/workspace/tool', title: 'the tool' },
   { by: 'contracts/create-bash-tool', part: 'contracts/modes/tool', title: 'the tool' },
   { by: 'contracts/create-bash-tool', part: 'contracts/session/tool', title: 'the tool' },
