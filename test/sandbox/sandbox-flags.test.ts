@@ -1,3 +1,5 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type SandboxFlags, sandboxOf } from '../../src/cli/sandbox-flags.js';
 import type { SandboxOption } from '../../src/index.js';
@@ -110,10 +112,11 @@ describe('forkline run --policy', () => {
   test('is a whole policy, to which other flags add', async () => {
     const policy = JSON.stringify({ filesystem: { denyRead: ['/usr/share'] } });
     const flags = ['--policy', policy, '--sandbox', 'read-only', '--publish', '8126'];
-    const command = 'ls /usr/share 2>/dev/null | wc -l; touch new';
+    const command = 'ls /usr/share 2>/dev/null | wc -l; touch ~/new';
     const { code, stdout, stderr } = await cli('run', ...flags, '--cwd', '/', command);
     expect(stdout.toString()).toMatch(/^0\n/);
-    expect(stderr).toContain('forkline: The sandbox denied: write /new (allowWrite)');
+    const denied = `write ${join(homedir(), 'new')} (allowWrite)`;
+    expect(stderr).toContain(`forkline: The sandbox denied: ${denied}`);
     expect(code).toBe(1);
   });
 

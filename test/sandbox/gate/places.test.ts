@@ -51,7 +51,7 @@ test.each(LAYOUTS)('a git directory %s is protected', async (name, script) => {
   const work = workspace(script);
   const command = `printf '#!/bin/sh\\ntouch %s/ran\\n' "$PWD" > .git-hook; chmod +x .git-hook
     cp .git-hook ${name}/hooks/post-index-change; git -C ${name} config core.fsmonitor 'touch ran'; git config user.name b
-    mkdir -p main; cd main; git commit -q --allow-empty -m next`;
+    mkdir -p main; cd main; git -c user.email=a@b commit -q --allow-empty -m next`;
   const { sandbox, heldBack, outcome } = await run(command, {
     cwd: work,
     sandbox: 'workspace-write',

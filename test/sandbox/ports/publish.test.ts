@@ -128,7 +128,7 @@ import os, socket, time
 for turn in range(300):
     s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     s.bind(("127.0.0.1", 9222)); s.listen(); s.listen(); s.close()
-time.sleep(1)
+time.sleep(3)
 s = socket.create_server(("127.0.0.1", ${port}))
 open("ready", "w").close()
 time.sleep(50)

@@ -41,4 +41,4 @@ export async function readMoreTold(directory: string, record: string): Promise<M
 }
 
 const UNREADABLE =
-  "what had no room in its record could not be had: there may be more signatures, and changes that were held back";
+  'what had no room in its record could not be had: there may be more signatures, and changes that were held back';
