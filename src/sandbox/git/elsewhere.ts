@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { homeDirectory, resolveFromHome } from '../../support/directories/home.js';
 import { readGitConfig } from './config.js';
+import { read, real } from './files.js';
 import { OBEYED_BY_GIT } from './names.js';
 
 /** The depth to which git follows included files. */
@@ -119,21 +120,5 @@ function namesIn(directory: string): readonly string[] {
     return readdirSync(directory).map((name) => join(directory, name));
   } catch {
     return [];
-  }
-}
-
-function read(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch {
-    return undefined;
-  }
-}
-
-function real(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
   }
 }

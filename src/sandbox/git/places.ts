@@ -1,8 +1,9 @@
-import { lstatSync, readFileSync, realpathSync, type Stats } from 'node:fs';
+import { lstatSync, type Stats } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isAmong } from '../paths.js';
 import { readGitConfig } from './config.js';
 import { obeyedElsewhere } from './elsewhere.js';
+import { read, real } from './files.js';
 
 /** The paths that git uses for a directory. */
 export interface GitPlaces {
@@ -112,22 +113,6 @@ function submoduleOf(own: string, file: string): string | undefined {
 function look(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
-}
-
-function read(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch {
-    return undefined;
-  }
-}
-
-function real(path: string): string | undefined {
-  try {
-    return realpathSync(path);
   } catch {
     return undefined;
   }
