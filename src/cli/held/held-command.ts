@@ -23,7 +23,7 @@ export function heldCommand(): Command {
     .action(async ({ json, workspace }: ListFlags) => {
       await answered(async () => {
         const all = await heldBack({ workspace });
-        return print(json ? `${JSON.stringify(all)}\n` : heldTable(all, Date.now()));
+        return writeOrTell(json ? `${JSON.stringify(all)}\n` : heldTable(all, Date.now()));
       });
     })
     .addCommand(
@@ -34,7 +34,7 @@ export function heldCommand(): Command {
         .action((names: readonly string[]) =>
           answered(async () => {
             const { chosen, isComplete } = await choose(names);
-            return (await print(chosen.map(shown).join(''))) && isComplete;
+            return (await writeOrTell(chosen.map(shown).join(''))) && isComplete;
           }),
         ),
     )
@@ -145,8 +145,4 @@ async function answered(work: () => Promise<boolean>): Promise<void> {
     note(messageOf(error));
     process.exitCode = 1;
   }
-}
-
-function print(text: string): Promise<boolean> {
-  return writeOrTell(text);
 }

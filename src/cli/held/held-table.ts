@@ -1,5 +1,6 @@
 import type { Held } from '../../index.js';
 import { visibleText } from '../../support/text.js';
+import { aligned } from '../aligned.js';
 import { describeTime } from '../tasks/table.js';
 
 const HEADINGS = ['ID', 'AGO', 'PATH', 'WHY'] as const;
@@ -10,12 +11,9 @@ export function heldTable(all: readonly Held[], now: number): string {
     HEADINGS,
     ...all.map((one) => [one.id, describeTime(now - one.at), visibleText(one.path), whyOf(one)]),
   ];
-  const widths = HEADINGS.map((_, column) =>
-    Math.max(...rows.map((row) => (row[column] ?? '').length)),
-  );
-  const line = (row: readonly string[]): string =>
-    `${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd();
-  return rows.map((row) => `${line(row)}\n`).join('');
+  return aligned(rows)
+    .map((row) => `${row.join('  ').trimEnd()}\n`)
+    .join('');
 }
 
 function whyOf({ reason, keys }: Held): string {

@@ -1,4 +1,5 @@
 import type { Outcome, TaskSummary } from '../../index.js';
+import { aligned } from '../aligned.js';
 import { onOneLine } from '../notes.js';
 
 const HEADINGS = ['ID', 'STATE', 'TIME', 'PID'] as const;
@@ -24,20 +25,13 @@ export function taskTable(tasks: readonly TaskSummary[], now: number): string {
       onOneLine(task.command || '?'),
     ]),
   ];
-  const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(...rows.map((row) => width(row[column]))),
-  );
   const room = process.stdout.columns ?? USUAL_WIDTH;
   const line = (row: readonly string[]): string => {
-    const last = row.length - 1;
-    const before = row.slice(0, last).map((cell, column) => cell.padEnd(widths[column] ?? 0));
-    const start = `${before.join('  ')}  `;
-    return `${start}${shortened(row[last] ?? '', Math.max(20, room - start.length))}\n`;
+    const start = `${row.slice(0, -1).join('  ')}  `;
+    return `${start}${shortened(row.at(-1) ?? '', Math.max(20, room - start.length))}\n`;
   };
-  return rows.map(line).join('');
+  return aligned(rows).map(line).join('');
 }
-
-const width = (cell = ''): number => cell.length;
 
 function shortened(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;

@@ -108,10 +108,20 @@ function namedIn(config: string, worktrees: readonly string[]): readonly string[
 /** Returns the targets of links among the names that git obeys, and among hooks. */
 function targetsIn(directory: string): readonly string[] {
   const names = OBEYED_BY_GIT.map((name) => join(directory, name));
-  return [...names, ...namesIn(join(directory, 'hooks'))].flatMap((path) => {
+  return [...names, ...linksIn(join(directory, 'hooks'))].flatMap((path) => {
     const target = real(path);
     return target === undefined || target === path ? [] : [target];
   });
+}
+
+/** Returns the paths of the links in a directory; what else is in it lies where the directory does. */
+function linksIn(directory: string): readonly string[] {
+  try {
+    const all = readdirSync(directory, { withFileTypes: true });
+    return all.filter((one) => one.isSymbolicLink()).map(({ name }) => join(directory, name));
+  } catch {
+    return [];
+  }
 }
 
 /** Returns the paths of a directory's entries. */

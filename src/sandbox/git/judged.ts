@@ -29,11 +29,11 @@ export function areSettingsAmong(writable: readonly string[], denied: readonly s
 /** Returns the first git in this process's PATH that commands cannot replace, by its real path. */
 export function gitProgram(writable: readonly string[]): string | undefined {
   const directories = (process.env.PATH ?? '').split(delimiter).filter(isAbsolute);
-  return directories
-    .map((directory) => programAt(join(directory, 'git')))
-    .find((path) => {
-      return path !== undefined && !isAmong(path, writable);
-    });
+  for (const directory of directories) {
+    const path = programAt(join(directory, 'git'));
+    if (path !== undefined && !isAmong(path, writable)) return path;
+  }
+  return undefined;
 }
 
 function programAt(path: string): string | undefined {

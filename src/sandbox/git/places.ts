@@ -25,33 +25,50 @@ const NONE: GitPlaces = { directories: [], obeyed: [] };
  * @param workspace Real path of the workspace.
  */
 export function gitPlaces(workspace: string): GitPlaces {
+  const found = locate(workspace);
+  return found === undefined ? NONE : placesOf(found);
+}
+
+/** Returns the directories of {@link gitPlaces} alone, which are found without reading configurations. */
+export function gitDirectories(workspace: string): readonly string[] {
+  return locate(workspace)?.directories ?? [];
+}
+
+/** Git's directories, and where their `.git` is. */
+interface LocatedGit {
+  readonly directories: readonly string[];
+  readonly worktree: string;
+  /** The `.git` that is a file. */
+  readonly files: readonly string[];
+}
+
+function locate(workspace: string): LocatedGit | undefined {
   for (let directory = workspace; ; directory = dirname(directory)) {
     const file = join(directory, '.git');
     const found = look(file);
     if (found?.isFile()) {
       const named = namedBy(file);
       const all = named === undefined ? within(file) : [named];
-      return all.length === 0 ? NONE : placesOf(all, directory, [file]);
+      return all.length === 0
+        ? undefined
+        : { directories: all, worktree: directory, files: [file] };
     }
     const all = within(file);
-    if (all.length > 0) return placesOf(all, directory);
-    if (found !== undefined || directory === dirname(directory)) return NONE;
+    if (all.length > 0) return { directories: all, worktree: directory, files: [] };
+    if (found !== undefined || directory === dirname(directory)) return undefined;
   }
 }
 
 /** Finds git's paths in a writable directory that is no workspace. */
 export function gitPlacesWithin(directory: string): GitPlaces {
   const file = join(directory, '.git');
-  const all = within(file);
-  if (all.length === 0) return NONE;
-  return placesOf(all, directory, look(file)?.isFile() ? [file] : []);
+  const directories = within(file);
+  if (directories.length === 0) return NONE;
+  const files = look(file)?.isFile() ? [file] : [];
+  return placesOf({ directories, worktree: directory, files });
 }
 
-function placesOf(
-  directories: readonly string[],
-  worktree: string,
-  files: readonly string[] = [],
-): GitPlaces {
+function placesOf({ directories, worktree, files }: LocatedGit): GitPlaces {
   const elsewhere = directories.flatMap((directory) => obeyedElsewhere(directory, worktree));
   return { directories, obeyed: [...new Set([...files, ...elsewhere])] };
 }

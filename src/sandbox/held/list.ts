@@ -5,7 +5,7 @@ import { type OptionNames, readOptions } from '../../support/checks.js';
 import { messageOf } from '../../support/errors.js';
 import { warnHost } from '../../support/logger.js';
 import { absolutePath } from '../../support/paths.js';
-import { gitPlaces } from '../git/places.js';
+import { gitDirectories } from '../git/places.js';
 import { isAmong } from '../paths.js';
 import { HeldBack } from './held-back.js';
 import { heldDirectory, idsIn, listRecords, removeRecord } from './store.js';
@@ -85,13 +85,13 @@ export async function dropHeld(id: string): Promise<boolean> {
 /** Returns the real paths of a workspace: its own, and those of git's directories for it. */
 function placesOf(workspace: string): readonly string[] {
   const real = realOf(workspace);
-  return [real, ...gitPlaces(real).directories];
+  return [real, ...gitDirectories(real)];
 }
 
 /** Returns the paths that a file's name may stand for. */
 function pathsOf(path: string): readonly string[] {
   const [tree = '', ...below] = path.split('/.git/');
-  const places = below.length === 0 ? [] : gitPlaces(realOf(tree || '/')).directories;
+  const places = below.length === 0 ? [] : gitDirectories(realOf(tree || '/'));
   return [path, realPlaceOf(path), ...places.map((place) => join(place, below.join('/.git/')))];
 }
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gitProgram } from '../git/judged.js';
-import { gitPlaces } from '../git/places.js';
+import { gitDirectories } from '../git/places.js';
 import { isAmong } from '../paths.js';
 import { identityOf } from './identity.js';
 import { acceptedFiles, type PresentFile, presentAmong } from './present.js';
@@ -77,7 +77,7 @@ function judgingRepository(
   writable: readonly string[],
   lookAt: () => readonly PresentFile[],
 ): JudgingRepository | undefined {
-  const [directory] = gitPlaces(workspace).directories;
+  const [directory] = gitDirectories(workspace);
   const top = topOf(workspace);
   const program = gitProgram(writable);
   if (directory === undefined || top === undefined || program === undefined) return undefined;
