@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { afterAll, beforeAll, vi } from 'vitest';
+import { type Held, heldBack } from '../../src/index.js';
 
 /** A held change as the process beside a sandbox writes it down. */
 export interface WrittenChange {
@@ -81,4 +82,12 @@ export function holdBack(state: string, change: WrittenChange): string {
   if (what !== 'removal') writeFileSync(join(directory, 'content'), change.content ?? '');
   if (change.was !== undefined) writeFileSync(join(directory, 'before'), change.was);
   return id;
+}
+
+/** Holds a change back, and finds it. */
+export async function heldNow(state: string, change: WrittenChange): Promise<Held> {
+  const id = holdBack(state, change);
+  const found = (await heldBack()).find((one) => one.id === id);
+  if (found === undefined) throw new Error(`${change.path} is not listed`);
+  return found;
 }

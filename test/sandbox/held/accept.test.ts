@@ -17,7 +17,7 @@ import {
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Held, heldBack } from '../../../src/index.js';
-import { heldIn, holdBack, useState, type WrittenChange } from '../../support/held.js';
+import { heldIn, heldNow, holdBack, useState, type WrittenChange } from '../../support/held.js';
 import { leavesNothingBehind, useFolder, useFolders } from '../../support/leftovers.js';
 
 leavesNothingBehind();
@@ -27,13 +27,7 @@ useState(() => state.path);
 
 const SHARED = '/dev/shm';
 
-/** Holds a change back, and finds it. */
-async function held(change: WrittenChange): Promise<Held> {
-  const id = holdBack(state.path, change);
-  const found = (await heldBack()).find((one) => one.id === id);
-  if (found === undefined) throw new Error(`${change.path} is not listed`);
-  return found;
-}
+const held = (change: WrittenChange) => heldNow(state.path, change);
 
 const isHeld = ({ id }: Held): boolean => existsSync(join(heldIn(state.path), id));
 

@@ -8,8 +8,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { type Held, heldBack } from '../../../src/index.js';
-import { heldIn, holdBack, useState, type WrittenChange } from '../../support/held.js';
+import { heldIn, heldNow, useState, type WrittenChange } from '../../support/held.js';
 import { leavesNothingBehind, useFolder, useFolders } from '../../support/leftovers.js';
 
 // Changes of files that are no longer as they were when the changes were held back.
@@ -18,13 +17,7 @@ const state = useFolder();
 const folders = useFolders();
 useState(() => state.path);
 
-/** Holds a change back, and finds it. */
-async function held(change: WrittenChange): Promise<Held> {
-  const id = holdBack(state.path, change);
-  const found = (await heldBack()).find((one) => one.id === id);
-  if (found === undefined) throw new Error(`${change.path} is not listed`);
-  return found;
-}
+const held = (change: WrittenChange) => heldNow(state.path, change);
 
 /** Makes a file of a folder, with its directory. */
 function write(name: string, content: string): string {

@@ -11,8 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Held, heldBack } from '../../../src/index.js';
-import { holdBack, useState, type WrittenChange } from '../../support/held.js';
+import { heldNow, useState, type WrittenChange } from '../../support/held.js';
 import { leavesNothingBehind, useFolder, useFolders } from '../../support/leftovers.js';
 
 // The directory in which a change is put.
@@ -21,13 +20,7 @@ const state = useFolder();
 const folders = useFolders();
 useState(() => state.path);
 
-/** Holds a change back, and finds it. */
-async function held(change: WrittenChange): Promise<Held> {
-  const id = holdBack(state.path, change);
-  const found = (await heldBack()).find((one) => one.id === id);
-  if (found === undefined) throw new Error(`${change.path} is not listed`);
-  return found;
-}
+const held = (change: WrittenChange) => heldNow(state.path, change);
 
 test('a directory that has come to the path of another one is a conflict', async () => {
   const git = join(folders(), '.git');

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { git, write } from '../../support/checkouts.js';
@@ -6,24 +6,20 @@ import { leavesNothingBehind } from '../../support/leftovers.js';
 import {
   describeForAll,
   give,
-  makeScene,
   type Person,
-  people,
   runAs,
   type Scene,
   useScenes,
 } from '../../support/sandbox.js';
+import { makeOwned } from './owned.js';
 
 leavesNothingBehind();
 const scenes = useScenes();
 
 /** A repository whose branch `nested` alone has a setting in `.config`. */
 function makeNested(person: Person): Scene {
-  const scene = makeScene(scenes.path, people[0]);
+  const scene = makeOwned(scenes.path);
   const { work } = scene;
-  rmSync(join(work, '.vscode'), { recursive: true });
-  git(work, 'config', 'user.email', 'somebody@example.com');
-  git(work, 'config', 'user.name', 'Somebody');
   git(work, 'checkout', '-q', '-b', 'main');
   write(work, 'a', 'a\n');
   git(work, 'add', '.');

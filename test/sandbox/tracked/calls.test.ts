@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { git, write } from '../../support/checkouts.js';
@@ -6,13 +6,12 @@ import { leavesNothingBehind } from '../../support/leftovers.js';
 import {
   describeForAll,
   give,
-  makeScene,
   type Person,
-  people,
   runAs,
   type Scene,
   useScenes,
 } from '../../support/sandbox.js';
+import { makeOwned } from './owned.js';
 
 leavesNothingBehind();
 const scenes = useScenes();
@@ -21,11 +20,8 @@ const SCRIPT = readFileSync(new URL('calls.py', import.meta.url), 'utf8');
 const STRICT = 'git rm -q --cached .npmrc; rm .npmrc; git checkout -q -f main;';
 
 function makeTracking(person: Person): Scene {
-  const scene = makeScene(scenes.path, people[0]);
+  const scene = makeOwned(scenes.path);
   const { work } = scene;
-  rmSync(join(work, '.vscode'), { recursive: true });
-  git(work, 'config', 'user.email', 'somebody@example.com');
-  git(work, 'config', 'user.name', 'Somebody');
   git(work, 'checkout', '-q', '-b', 'main');
   git(work, 'commit', '-q', '--allow-empty', '-m', 'empty');
   write(work, '.npmrc', 'own\n');

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { judgingEntries } from '../../../src/sandbox/pins/history.js';
@@ -8,24 +8,21 @@ import { leavesNothingBehind } from '../../support/leftovers.js';
 import {
   describeForAll,
   give,
-  makeScene,
   type Person,
   people,
   runAs,
   type Scene,
   useScenes,
 } from '../../support/sandbox.js';
+import { makeOwned } from './owned.js';
 
 leavesNothingBehind();
 const scenes = useScenes();
 
 /** A repository whose user has changed settings since the last commit. */
 function makeChanged(person: Person): Scene {
-  const scene = makeScene(scenes.path, people[0]);
+  const scene = makeOwned(scenes.path);
   const { work } = scene;
-  rmSync(join(work, '.vscode'), { recursive: true });
-  git(work, 'config', 'user.email', 'somebody@example.com');
-  git(work, 'config', 'user.name', 'Somebody');
   for (const file of ['.npmrc', '.claude/run', '.vscode/a/settings.json']) {
     write(work, file, 'committed\n');
   }
