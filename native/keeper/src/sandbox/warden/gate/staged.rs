@@ -98,13 +98,7 @@ impl Staging {
         let Some(watches) = self.watches.get() else { return };
         drop(self.handing.write().unwrap_or_else(PoisonError::into_inner));
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut buffer = [const { std::mem::MaybeUninit::uninit() }; 4096];
-        let mut events = inotify::Reader::new(watches, &mut buffer);
-        while let Ok(event) = events.next() {
-            if let Some(staged) = files.get_mut(&event.wd()) {
-                staged.is_closed = true;
-            }
-        }
+        mark_closed(watches, &mut files);
         let all = files.iter().filter(|(_, staged)| staged.is_closed && !staged.is_written());
         let over: Vec<i32> = all.map(|(watch, _)| *watch).collect();
         for watch in over {
@@ -123,6 +117,19 @@ impl Staging {
         let time = files.values().any(|staged| staged.is_closed).then_some(AGAIN);
         drop(files);
         signals::wait([Some((watches.as_fd(), libc::POLLIN))], time);
+        // Also what is told of a watch that has ended, or the next wait would return at once.
+        mark_closed(watches, &mut self.files.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// Takes what has been told.
+fn mark_closed(watches: &OwnedFd, files: &mut HashMap<i32, StagedFile>) {
+    let mut buffer = [const { std::mem::MaybeUninit::uninit() }; 4096];
+    let mut events = inotify::Reader::new(watches, &mut buffer);
+    while let Ok(event) = events.next() {
+        if let Some(staged) = files.get_mut(&event.wd()) {
+            staged.is_closed = true;
+        }
     }
 }
 

@@ -20,6 +20,11 @@ const PAUSE: Duration = Duration::from_millis(1);
 impl Shared {
     /// Takes the files that have been closed, and puts back what was removed for good, as far as it is known.
     pub fn settle(&self) {
+        let open = locked(&self.open);
+        if open.staging.is_empty() && open.removals.is_empty() {
+            return;
+        }
+        drop(open);
         for name in self.settle_closed(false) {
             // The thread that watches reads further.
             if let Some(is_allowed) = self.lacks_at_hand(&name) {
@@ -28,7 +33,8 @@ impl Shared {
         }
     }
 
-    /// The same, and reads as much of the history as it takes. `is_end`: all processes have ended.
+    /// The same, and reads as much of the history as it takes, and also what is told of files that nobody
+    /// waits for any more. `is_end`: all processes have ended.
     pub fn settle_all(&self, is_end: bool) {
         for name in self.settle_closed(is_end) {
             let is_allowed = self.lacks_after_all(&name);
@@ -39,9 +45,6 @@ impl Shared {
     /// Takes the files that have been closed. Returns what may have been removed for good.
     fn settle_closed(&self, is_end: bool) -> Vec<RemovedName> {
         let mut open = locked(&self.open);
-        if open.staging.is_empty() && open.removals.is_empty() {
-            return Vec::new();
-        }
         drop(self.giving.write().unwrap_or_else(PoisonError::into_inner));
         for staged in open.staging.closed() {
             self.settle_one(&mut open, &staged);
