@@ -124,8 +124,13 @@ test('of two calls that read a completed task at once, one gets the output', asy
   await sleep(500);
   const ask = () => tool.taskOutput.execute({ task_id: id });
   const answers = await Promise.all([ask(), ask()]);
-  expect(answers.map(({ details }) => details.status)).toEqual(['completed', 'completed']);
   expect(answers.filter((answer) => textOf(answer).includes('\nonce'))).toHaveLength(1);
+  // At a far side the second call can come after the first one's answer.
+  const isFar = process.env.FORKLINE_TEST_FAR === '1';
+  for (const answer of answers) {
+    if (isFar && answer.isError) expect(textOf(answer)).toContain('Task not found');
+    else expect(answer.details.status).toBe('completed');
+  }
   expect(textOf(await ask())).toContain('Task not found');
 });
 
