@@ -46,7 +46,7 @@ export async function executeDetached(
   environment: string,
   options: DetachedOptions,
 ): Promise<number> {
-  const { cwd, timeoutMs, graceMs, shell, priority, umask, sandbox, pty } = options;
+  const { cwd, timeoutMs, graceMs, shell, priority, startsAtOnce, umask, sandbox, pty } = options;
   const { outputPath, outputQuota, hasInput, completionLine } = options;
   checkCommand(command);
   const directory = resolve(cwd);
@@ -60,6 +60,7 @@ export async function executeDetached(
     timeoutMs: timeoutMs ?? Number.POSITIVE_INFINITY,
     graceMs,
     lowPriority: priority === 'low',
+    startsAtOnce,
     umask,
     hasInput,
     terminal: terminalSize(pty),

@@ -167,6 +167,7 @@ export function engineCommand(
     directory: sandboxed?.directory ?? (cwd && absolute('cwd', cwd)),
     follow: options.followDirectory ?? false,
     lowPriority: options.priority === 'low',
+    startsAtOnce: options.startsAtOnce,
     umask: options.umask,
     stdin,
     separate: options.streams === 'separate',

@@ -63,6 +63,7 @@ export interface ShellOptions extends OptionsOf<'tool'> {
    * that could not be had, the receipt's `troubles` say so. Default: `normal`.
    */
   readonly priority?: Priority | undefined;
+  readonly startsAtOnce?: number | undefined;
   /**
    * What commands may write to, read and reach: 'read-only', 'workspace-write' (the `cwd` of the tool),
    * or a policy. Default: 'danger-full-access', all that the host may.
@@ -106,6 +107,7 @@ export interface ShellSettings extends Readonly<Record<CarriedBy<'tool'>, unknow
   /** Undefined: UTF-8. */
   readonly encoding: string | undefined;
   readonly priority: Priority;
+  readonly startsAtOnce: number | undefined;
   readonly umask: number | undefined;
   readonly sandbox: SandboxPolicy | undefined;
   readonly onDenied: OnDenied | undefined;
@@ -178,6 +180,7 @@ export function resolveShellOptions(
     shell: options.shell && [...options.shell],
     encoding: isMissing(options.encoding) ? undefined : encodingOf(options.encoding),
     priority: options.priority ?? 'normal',
+    startsAtOnce: options.startsAtOnce,
     umask: options.umask,
     sandbox: pinnedSandbox(options.sandbox, path),
     onDenied: options.onDenied ?? undefined,
@@ -205,7 +208,8 @@ const showing = new WeakMap<SandboxPolicy, Map<string, SandboxPolicy>>();
 
 type CommonSettings = Pick<
   ShellSettings,
-  'graceMs' | 'shell' | 'encoding' | 'priority' | 'umask' | 'sandbox' | 'onDenied' | 'limits'
+  | ('graceMs' | 'shell' | 'encoding' | 'priority' | 'startsAtOnce')
+  | ('umask' | 'sandbox' | 'onDenied' | 'limits')
 >;
 
 /**
@@ -246,13 +250,15 @@ export function commandOptions(
   { headBytes, tailBytes }: OutputLimits,
   call: CallOptions,
 ): CarriedOptions {
-  const { graceMs, shell, encoding, priority, umask, sandbox, onDenied, limits } = settings;
+  const { graceMs, shell, encoding, priority, startsAtOnce } = settings;
+  const { umask, sandbox, onDenied, limits } = settings;
   const { cwd, timeoutMs, owner, signal, onOutput, spill } = call;
   return {
     graceMs,
     shell,
     encoding,
     priority,
+    startsAtOnce,
     umask,
     sandbox,
     onDenied,

@@ -17,6 +17,8 @@ export interface EngineCommand {
   readonly follow: boolean;
   /** Whether its priority is below its host's. */
   readonly lowPriority: boolean;
+  /** The most young commands beside which it is started; undefined: what is usual. */
+  readonly startsAtOnce: number | undefined;
   /** The umask; undefined: that of the host. */
   readonly umask: number | undefined;
   /** Bytes, a pipe to write to (true), or nothing (false). */
@@ -77,6 +79,8 @@ export interface DetachedCommand {
   readonly completionLine: boolean;
   /** Whether the host gets most of the processors where both want them. */
   readonly lowPriority: boolean;
+  /** The most young commands beside which it is started; undefined: what is usual. */
+  readonly startsAtOnce: number | undefined;
   /** The permissions that its files do not get; undefined: those of the host. */
   readonly umask: number | undefined;
   /** The sandbox that it runs in. */

@@ -87,6 +87,12 @@ export interface ExecuteOptions {
    */
   readonly priority?: Priority | undefined;
   /**
+   * The most other commands of this process that are younger than 30 ms, and have not ended, when the command is
+   * started: from 1 to 1,000,000. Until then it waits, first come first served, and none of its time counts.
+   * Default: two for each processor, and any number as long as a processor is idle.
+   */
+  readonly startsAtOnce?: number | undefined;
+  /**
    * The file mode creation mask, as for umask(2): the permissions that files of the command do not get, a
    * number from 0 to 0o777. Default: the host's.
    */

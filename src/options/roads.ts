@@ -72,6 +72,7 @@ export const TREATMENTS = {
   shell: [C, C, C, C, C, C, C, C, C, C, C, C, C, X, C],
   followDirectory: [C, C, X, X, C, X, X, X, X, C, C, C, C, X, X],
   priority: [C, C, C, C, C, C, C, C, C, C, C, C, C, X, C],
+  startsAtOnce: [C, C, C, C, C, C, o, C, C, X, C, C, C, X, C],
   umask: [C, C, C, C, C, C, C, C, C, C, C, C, C, C, C],
   sandbox: [C, C, C, C, C, C, C, C, C, X, C, C, X, C, C],
   onDenied: [C, X, X, X, X, C, X, o, o, o, X, X, X, X, X],

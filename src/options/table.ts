@@ -1,3 +1,4 @@
+import { needsNativeEngine } from '../engine/choice.js';
 import type { EngineCommand } from '../engine/message.js';
 import { Owner } from '../engine/owner.js';
 import { checkOnDenied } from '../sandbox/denials/again.js';
@@ -16,6 +17,7 @@ import {
   checkShell,
   checkSize,
   checkSpill,
+  checkStartsAtOnce,
   checkTime,
   checkUmask,
   fail,
@@ -145,6 +147,15 @@ export const OPTIONS = {
     default: "`'normal'`",
     becomes: ['lowPriority'],
     says: "`'low'`: the host comes first [where both want the processors](#on-a-busy-host)",
+  },
+  startsAtOnce: {
+    check(value) {
+      checkStartsAtOnce(value);
+      needsNativeEngine('startsAtOnce', value, 'nothing');
+    },
+    default: 'two for each processor, more while one is idle',
+    becomes: ['startsAtOnce'],
+    says: 'the most commands younger than 30 ms beside which this one is started; [until then it waits its turn](#many-starts-at-once)',
   },
   umask: {
     check: checkUmask,

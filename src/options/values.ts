@@ -45,6 +45,15 @@ export function checkUmask(value: unknown): void {
   fail('umask', 'a whole number from 0 to 0o777 (511)', value);
 }
 
+/** The largest number of starts at once; no start waits for so many. */
+const MOST_STARTS = 1_000_000;
+
+/** @throws {InputError} `startsAtOnce` is no whole number from 1 to 1,000,000. */
+export function checkStartsAtOnce(value: unknown): void {
+  if (Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MOST_STARTS) return;
+  fail('startsAtOnce', `a whole number from 1 to ${MOST_STARTS}`, value);
+}
+
 /** @throws {InputError} `cwd` is neither a path nor a `file:` URL. */
 export function checkDirectory(value: unknown): void {
   if (typeof value === 'object' && isUrl(value)) absolutePath('cwd', value);

@@ -22,7 +22,9 @@ export interface Probe {
   readonly command: string;
   /** The time in milliseconds after which the road has to end the command in its own way. */
   readonly endAfterMs?: number;
-  readonly sees: (seen: Seen) => void;
+  /** How many such commands are started at once. Default: 1. */
+  readonly atOnce?: number;
+  readonly sees: (seen: Seen, all: readonly Seen[]) => void;
 }
 
 /** A time much longer than a command takes that is ended in time, and shorter than it takes otherwise. */
@@ -124,6 +126,16 @@ export const PROBES: { readonly [Name in OptionName]: (folder: string) => Probe 
     options: { priority: 'low' },
     command: 'echo "nice $(nice)."',
     sees: ({ text }) => expect(text).toContain(`nice ${Math.min(19, getPriority() + 10)}.`),
+  }),
+  startsAtOnce: () => ({
+    options: { startsAtOnce: 1 },
+    command: 'date +at:%s%3N; sleep .3',
+    atOnce: 6,
+    sees(_, all) {
+      const starts = all.map(({ text }) => Number(/at:(\d+)/.exec(text)?.[1]));
+      // Each waits until the one before is 30 ms old.
+      expect(Math.max(...starts) - Math.min(...starts)).toBeGreaterThan(100);
+    },
   }),
   umask: () => ({
     options: { umask: 0o027 },

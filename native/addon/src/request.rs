@@ -28,6 +28,7 @@ pub struct CommandNumbers {
     follow: bool,
     priority: Priority,
     umask: Option<u32>,
+    starts_at_once: Option<u32>,
     cpu: Option<u64>,
     oom_victim: bool,
 }
@@ -54,9 +55,10 @@ impl CommandNumbers {
             cpu,
             oom_victim,
             umask,
+            starts_at_once,
         ] = *numbers
         else {
-            return Err(Error::new(Status::InvalidArg, "numbers: expected eighteen"));
+            return Err(Error::new(Status::InvalidArg, "numbers: expected nineteen"));
         };
         let overflow = if pause == 0.0 { Overflow::DropMiddle } else { Overflow::Pause };
         let form = match listen as u8 {
@@ -81,6 +83,7 @@ impl CommandNumbers {
             follow: follow != 0.0,
             priority: priority_of(low_priority),
             umask: umask_of(umask),
+            starts_at_once: most_of(starts_at_once),
             cpu: (cpu > 0.0).then_some(cpu as u64),
             oom_victim: oom_victim != 0.0,
         })
@@ -95,6 +98,11 @@ fn priority_of(is_low: f64) -> Priority {
 /// A command's umask; negative: the host's.
 fn umask_of(umask: f64) -> Option<u32> {
     (umask >= 0.0).then_some(umask as u32)
+}
+
+/// The most young commands beside which one is started; 0: what is usual.
+fn most_of(most: f64) -> Option<u32> {
+    (most > 0.0).then_some(most as u32)
 }
 
 /// The other parts of a command.
@@ -129,6 +137,7 @@ pub fn command(
         follow: numbers.follow,
         announce: numbers.announce,
         priority: numbers.priority,
+        starts_at_once: numbers.starts_at_once,
         umask: numbers.umask,
         groups: strings
             .groups
@@ -176,9 +185,20 @@ pub fn detached(
     numbers: &[f64],
     sandbox: Option<String>,
 ) -> Result<DetachedCommand> {
-    let [quota, timeout_ms, grace_ms, input, line, low_priority, umask, columns, rows] = *numbers
+    let [
+        quota,
+        timeout_ms,
+        grace_ms,
+        input,
+        line,
+        low_priority,
+        umask,
+        columns,
+        rows,
+        starts_at_once,
+    ] = *numbers
     else {
-        return Err(Error::new(Status::InvalidArg, "numbers: expected nine"));
+        return Err(Error::new(Status::InvalidArg, "numbers: expected ten"));
     };
     let path = |path: &str| {
         CString::new(path).map_err(|error| Error::new(Status::InvalidArg, error.to_string()))
@@ -194,6 +214,7 @@ pub fn detached(
         line: line != 0.0,
         priority: priority_of(low_priority),
         umask: umask_of(umask),
+        starts_at_once: most_of(starts_at_once),
         terminal: size(columns, rows),
         quota: quota as u64,
         timeout: match timeout_ms {

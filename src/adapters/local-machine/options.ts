@@ -16,6 +16,7 @@ export interface LocalMachineOptions
     | 'graceMs'
     | 'shell'
     | 'priority'
+    | 'startsAtOnce'
     | 'umask'
     | 'sandbox'
     | 'headBytes'
@@ -35,6 +36,7 @@ const NAMES: OptionNames<LocalMachineOptions> = {
   graceMs: true,
   shell: true,
   priority: true,
+  startsAtOnce: true,
   umask: true,
   sandbox: true,
   headBytes: true,

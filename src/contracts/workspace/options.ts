@@ -228,7 +228,7 @@ function resolveArtifacts(given: WorkspaceOptions['artifacts']): ArtifactStore |
 }
 
 function resolveClientTerminals(options: WorkspaceOptions): ClientTerminals | undefined {
-  const { clientTerminal, shell, sandbox, umask } = options;
+  const { clientTerminal, shell, sandbox } = options;
   if (isMissing(clientTerminal)) return undefined;
   checkObject('clientTerminal', clientTerminal);
   if (readSandbox(sandbox) !== undefined) {
@@ -236,9 +236,11 @@ function resolveClientTerminals(options: WorkspaceOptions): ClientTerminals | un
       `clientTerminal: expected none beside a sandbox, which the client's commands would not be in, got ${showValue(clientTerminal)}`,
     );
   }
-  if (umask !== undefined) {
+  for (const name of ['umask', 'startsAtOnce'] as const) {
+    const value = options[name];
+    if (value === undefined) continue;
     throw new InputError(
-      `umask: expected nothing beside clientTerminal, whose client starts the commands, got ${showValue(umask)}`,
+      `${name}: expected nothing beside clientTerminal, whose client starts the commands, got ${showValue(value)}`,
     );
   }
   return new ClientTerminals(clientTerminal, shell?.[0] ?? '/bin/bash');

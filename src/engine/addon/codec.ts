@@ -27,6 +27,7 @@ const GOES_AS = {
   directory: 'argument',
   follow: 'number',
   lowPriority: 'number',
+  startsAtOnce: 'number',
   umask: 'number',
   stdin: 'argument',
   separate: 'number',
@@ -53,7 +54,7 @@ type AsNumbers = {
 }[keyof EngineCommand];
 
 // Reused for each command: the addon has read it when its call returns.
-const numbers = new Float64Array(18);
+const numbers = new Float64Array(19);
 
 /** Encodes the numbers of a command, as native/addon/src/request.rs decodes them. */
 export function encodeNumbers(
@@ -79,10 +80,11 @@ export function encodeNumbers(
   numbers[15] = command.cpuSeconds;
   numbers[16] = Number(command.isSacrificed);
   numbers[17] = command.umask ?? -1;
+  numbers[18] = command.startsAtOnce ?? 0;
   return numbers;
 }
 
-const detached = new Float64Array(9);
+const detached = new Float64Array(10);
 
 /** The numbers of a detached command, as native/addon/src/request.rs takes them. */
 export function encodeDetached(command: DetachedCommand): Float64Array {
@@ -95,6 +97,7 @@ export function encodeDetached(command: DetachedCommand): Float64Array {
   detached[6] = command.umask ?? -1;
   detached[7] = command.terminal?.columns ?? 0;
   detached[8] = command.terminal?.rows ?? 0;
+  detached[9] = command.startsAtOnce ?? 0;
   return detached;
 }
 

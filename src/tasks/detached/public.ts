@@ -147,7 +147,8 @@ async function startDetached(command: string, given: DetachOptions): Promise<Det
   checkOptions(options);
   checkLiveOptions({ stdin, pty: options.pty });
   const notify = isMissing(asked) ? undefined : checkDetachedNotify(asked);
-  const { timeoutMs, graceMs = DEFAULT_GRACE_MS, shell, sandbox, priority, umask, pty } = options;
+  const { timeoutMs, graceMs = DEFAULT_GRACE_MS, shell, sandbox, pty } = options;
+  const { priority, startsAtOnce, umask } = options;
   const subject = await startDetachedSubject(command, commandEnvironment(options), {
     cwd: absolutePath('cwd', options.cwd ?? '.'),
     timeoutMs,
@@ -155,6 +156,7 @@ async function startDetached(command: string, given: DetachOptions): Promise<Det
     shell,
     sandbox,
     priority,
+    startsAtOnce,
     umask,
     pty,
     outputQuota: wholeFrom('maxOutputBytes', 0, maxOutputBytes ?? DEFAULT_OUTPUT_BYTES),

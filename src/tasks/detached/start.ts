@@ -24,6 +24,7 @@ interface DetachedStart extends Omit<DetachedOrder, 'askedAt' | 'command' | 'ter
   /** Paths of shells, tried in order. */
   readonly shell: readonly string[] | undefined;
   readonly priority: Priority | undefined;
+  readonly startsAtOnce: number | undefined;
   readonly umask: number | undefined;
   /** A directory in which the output is to be linked; undefined: none. */
   readonly outputLinkedIn?: string | undefined;

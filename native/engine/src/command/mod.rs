@@ -34,6 +34,8 @@ pub struct Command {
     pub announce: bool,
     /// The priority of its processes.
     pub priority: Priority,
+    /// The most young commands beside which it is started. None: what is usual.
+    pub starts_at_once: Option<u32>,
     /// The permissions that its files do not get. None: those of the host.
     pub umask: Option<u32>,
     /// The plan of its sandbox, in the format that the keeper reads. None: no sandbox.

@@ -2,8 +2,8 @@
 //! descriptors.
 
 pub mod beneath;
+pub mod load;
 pub mod page;
 pub mod pty;
-pub mod queue;
 pub mod threads;
 pub mod watch;

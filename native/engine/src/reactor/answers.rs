@@ -125,6 +125,7 @@ impl Reactor {
         let wall = moment(told.at).saturating_duration_since(command.started);
         let exit =
             CommandExit { cause: Cause::Itself, status: told.status, usage, wall, forced: false };
+        self.orders.ended(id);
         let phase = command.phase;
         if let Phase::Ending(cause, _) = phase {
             command.phase = Phase::Ending(cause, Some(CommandExit { cause, ..exit }));

@@ -30,7 +30,6 @@ use crate::command::outcome::Ended;
 use crate::drain::stream::Stream;
 use crate::keeper::Keeper;
 use crate::os::page::PageBuffer;
-use crate::os::queue::Queue;
 use crate::os::threads;
 use crate::os::watch::{Source, Watch};
 use crate::reactor::disk::Disk;
@@ -41,7 +40,7 @@ use crate::reactor::state::group::Group;
 use crate::reactor::state::leftover::{Disposal, Leftover};
 use crate::reactor::state::readiness::OnReady;
 use crate::reactor::state::timers::{Alarm, Timers};
-use crate::request::order::LaunchOrder;
+use crate::request::admission::Admission;
 
 /// The state of the loop.
 pub struct Reactor {
@@ -65,7 +64,7 @@ pub struct Reactor {
     pub(super) keepers: Vec<Arc<Keeper>>,
     /// The process groups to be reaped.
     pub(super) groups: HashMap<u64, Group>,
-    pub(super) orders: Arc<Queue<LaunchOrder>>,
+    pub(super) orders: Arc<Admission>,
     pub(super) on_keeper_death: Box<dyn Fn() + Send>,
     pub(super) on_listen: OnListen,
     pub(super) buffer: PageBuffer,
@@ -89,7 +88,7 @@ const ROUNDS_BEFORE_TIMERS: usize = 16;
 pub fn start(
     watch: Watch,
     mailbox: Mailbox,
-    orders: Arc<Queue<LaunchOrder>>,
+    orders: Arc<Admission>,
     on_keeper_death: Box<dyn Fn() + Send>,
     on_listen: OnListen,
 ) -> io::Result<()> {

@@ -118,6 +118,7 @@ impl Reactor {
     pub(super) fn not_started(&mut self, id: u64, ended: Ended) {
         self.release(id);
         let Some(command) = self.commands.remove(&id) else { return };
+        self.orders.ended(id);
         self.timers.cancel_all(id);
         let LiveCommand { sink, input, streams, letter, .. } = command;
         if let Some(mut input) = input {

@@ -1,5 +1,6 @@
 //! Preparation of a command's request to a cradle.
 
+pub mod admission;
 pub mod invocation;
 pub mod letter;
 pub mod order;

@@ -18,12 +18,34 @@ pub enum CradleChoice {
     New,
 }
 
+/// The most young commands beside which a start is admitted. None: the usual ones, or any as long as there is
+/// an idle processor.
+pub type Most = Option<u32>;
+
 /// An order to the launcher.
 pub enum LaunchOrder {
     /// Start a command.
     Start(Box<NewCommand>),
     /// Send a request again, since no cradle of this keeper has taken it or was fit for it.
     SendAgain(u64, Arc<Letter>, Arc<Keeper>, CradleChoice),
+    /// Start a command that outlives the host, with this id, by this call.
+    Detach(u64, Most, Box<dyn FnOnce() + Send>),
+}
+
+impl LaunchOrder {
+    /// Returns the id of the command that is to be started, and beside how many it may be. None: it goes on.
+    pub fn start(&self) -> Option<(u64, Most)> {
+        match self {
+            LaunchOrder::Start(start) => Some((start.id, start.command.starts_at_once)),
+            LaunchOrder::Detach(id, most, _) => Some((*id, *most)),
+            LaunchOrder::SendAgain(..) => None,
+        }
+    }
+
+    /// Returns whether nobody wants the command any more.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, LaunchOrder::Start(start) if start.is_cancelled())
+    }
 }
 
 /// A command to be launched.
@@ -42,4 +64,11 @@ pub struct NewCommand {
     pub thread: i32,
     /// The keeper that runs it.
     pub keeper: Result<Turn, LaunchError>,
+}
+
+impl NewCommand {
+    /// Returns whether nobody wants it any more.
+    pub fn is_cancelled(&self) -> bool {
+        self.ticket.is_cancelled() || self.owner.is_disposed()
+    }
 }

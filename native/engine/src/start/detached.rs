@@ -58,6 +58,8 @@ pub struct DetachedCommand {
     pub priority: Priority,
     /// The permissions that its files do not get. None: those of the host.
     pub umask: Option<u32>,
+    /// The most young commands beside which it is started. None: what is usual.
+    pub starts_at_once: Option<u32>,
     /// The size of its terminal. None: it has no terminal.
     pub terminal: Option<Size>,
     /// The most bytes of output that are kept.

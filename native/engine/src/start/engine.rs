@@ -17,7 +17,6 @@ use crate::keeper::identity::StartsIn;
 use crate::keeper::seats::Seats;
 use crate::keeper::thread;
 use crate::os::pty::{Size, Typing};
-use crate::os::queue::Queue;
 use crate::os::threads;
 use crate::os::watch::Watch;
 use crate::reactor::mailbox::{Mailbox, Message, Snapshot};
@@ -25,6 +24,7 @@ use crate::reactor::state::followers::{OnGone, OnMembers};
 use crate::reactor::state::input::OnWritten;
 use crate::reactor::state::leftover::OnDisposed;
 use crate::reactor::{self, OnListen};
+use crate::request::admission::Admission;
 use crate::request::order::{LaunchOrder, NewCommand};
 use crate::start::detached::{self, DetachedCommand, OnDetached};
 use crate::start::launcher::Launcher;
@@ -33,7 +33,7 @@ use crate::start::seated::SandboxTurn;
 
 /// The engine of this process, shared by all its threads and JavaScript environments.
 pub struct Engine {
-    orders: Arc<Queue<LaunchOrder>>,
+    orders: Arc<Admission>,
     reactor: Mailbox,
     watch: Watch,
     seats: Arc<Seats>,
@@ -64,7 +64,7 @@ impl Engine {
         let told = reactor.clone();
         let on_start = Arc::new(move |keeper| told.send(Message::KeeperStarted(keeper)));
         let seats = Arc::new(Seats::new(keeper, watch.clone(), on_start));
-        let orders = Arc::new(Queue::new());
+        let orders = Arc::new(Admission::new());
         reactor::start(watch.clone(), reactor.clone(), orders.clone(), on_keeper_death, on_listen)
             .map_err(StartError::in_action("the event loop"))?;
         let launcher = Launcher::new(reactor.clone(), seats.clone(), null);
@@ -112,12 +112,15 @@ impl Engine {
         let sandbox = command.sandbox.as_ref();
         let sandbox = sandbox
             .map(|plan| SandboxTurn::of(self.seats.keeper(Some(plan), StartsIn::NamedDirectory)));
-        detached::start(program, command, sandbox, reap, answer);
+        let most = command.starts_at_once;
+        let start = Box::new(|| detached::start(program, command, sandbox, reap, answer));
+        self.orders.put(LaunchOrder::Detach(id, most, start));
     }
 
     /// Ends a command at any stage. `grace`: in place of its own.
     pub fn cancel(&self, handle: &Handle, grace: Option<Duration>) {
         handle.ticket.cancel();
+        self.orders.release_cancelled();
         self.reactor.send(Message::Cancel(handle.id, grace));
     }
 
@@ -185,6 +188,7 @@ impl Engine {
     /// Ends all commands of an owner, and refuses to start more.
     pub fn dispose(&self, owner: &Arc<Owner>, grace: Duration, done: OnDisposed) {
         owner.dispose();
+        self.orders.release_cancelled();
         self.reactor.send(Message::Dispose(owner.clone(), grace, done));
     }
 

@@ -22,11 +22,11 @@ use crate::keeper::program::no_keeper;
 use crate::keeper::seats::Seats;
 use crate::keeper::tenancy::Tenancy;
 use crate::keeper::{Keeper, Turn};
-use crate::os::queue::Queue;
 use crate::reactor::mailbox::{Mailbox, Message};
 use crate::reactor::state::command::{LABELLED, LiveCommand, Phase, Rest, Spilling};
 use crate::reactor::state::input::Input;
 use crate::reactor::state::silence::Silence;
+use crate::request::admission::Admission;
 use crate::request::invocation::Invocation;
 use crate::request::letter::{Delivery, Letter};
 use crate::request::order::{CradleChoice, LaunchOrder, NewCommand};
@@ -55,18 +55,18 @@ impl Launcher {
     }
 
     /// Carries out orders, for as long as the process lives.
-    pub fn run(&self, orders: &Queue<LaunchOrder>) {
+    pub fn run(&self, orders: &Admission) {
         let mut unseen: Option<Instant> = None;
         loop {
-            let order = match unseen {
-                None => Some(orders.take()),
-                Some(since) => orders.take_until(since + UNSEEN),
-            };
-            match order {
+            match orders.take(unseen.map(|since| since + UNSEEN)) {
                 Some(LaunchOrder::Start(start)) => {
-                    self.start(*start);
+                    let id = start.id;
+                    if !self.start(*start) {
+                        orders.ended(id);
+                    }
                     unseen = unseen.or_else(|| Some(Instant::now()));
                 }
+                Some(LaunchOrder::Detach(_, _, start)) => start(),
                 Some(LaunchOrder::SendAgain(id, letter, gone, of)) => {
                     if let Err(error) = self.send_again(id, &letter, &gone, of) {
                         self.reactor.send(Message::NotSent(id, error));
@@ -80,11 +80,15 @@ impl Launcher {
         }
     }
 
-    fn start(&self, order: NewCommand) {
+    /// Returns whether the command is on its way.
+    fn start(&self, order: NewCommand) -> bool {
         let (owner, sink) = (order.owner.clone(), order.sink.clone());
         let keeper = order.keeper.as_ref().ok().map(|turn| turn.keeper().clone());
         let ended = match self.prepare(order) {
-            Ok(Some(process)) => return self.send(process),
+            Ok(Some(process)) => {
+                self.send(process);
+                return true;
+            }
             Ok(None) => Ended::NeverStarted,
             Err(error) => {
                 // This comes before the caller is told, so that the caller's next command gets another
@@ -95,6 +99,7 @@ impl Launcher {
         };
         sink.ended(ended);
         self.reactor.send(Message::LaunchFailed(owner));
+        false
     }
 
     fn send(&self, process: LiveCommand) {
@@ -159,7 +164,7 @@ impl Launcher {
 
     /// Prepares a command. None: it was cancelled before anything was sent.
     fn prepare(&self, mut order: NewCommand) -> Result<Option<LiveCommand>, LaunchError> {
-        if order.ticket.is_cancelled() || order.owner.is_disposed() {
+        if order.is_cancelled() {
             return Ok(None);
         }
         let turn = order.keeper?;

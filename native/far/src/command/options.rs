@@ -20,7 +20,7 @@ use crate::environment::{self, Policy};
 type Options = Map<String, Value>;
 
 /// The names of all options of a command.
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 18] = [
     "cwd",
     "timeoutMs",
     "graceMs",
@@ -33,6 +33,7 @@ const NAMES: [&str; 17] = [
     "shell",
     "followDirectory",
     "priority",
+    "startsAtOnce",
     "umask",
     "sandbox",
     "limits",
@@ -43,6 +44,8 @@ const NAMES: [&str; 17] = [
 const KEPT_BYTES: u64 = 128 * 1024;
 /// The most bytes that a string can hold on the client's side.
 const MOST_KEPT_BYTES: u64 = 256 * 1024 * 1024;
+/// The largest number of starts at once, which none waits for.
+const MOST_STARTS: u64 = 1_000_000;
 const GRACE: Duration = Duration::from_millis(5000);
 
 /// Makes the command from the client's message.
@@ -70,6 +73,7 @@ pub fn prepare(open: &Open) -> Result<Command, CallError> {
         follow: switch(&options, "followDirectory")?,
         announce: true,
         priority: if is_low { Priority::Low } else { Priority::Normal },
+        starts_at_once: whole(&options, "startsAtOnce", 1, MOST_STARTS)?.map(|most| most as u32),
         umask: whole(&options, "umask", 0, 0o777)?.map(|mask| mask as u32),
         sandbox: None,
         groups: Vec::new(),

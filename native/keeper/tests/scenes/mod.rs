@@ -42,6 +42,7 @@ pub fn scene(text: &str) -> OutputScene {
         terminal: None,
         line: true,
         priority: Priority::Normal,
+        starts_at_once: None,
         umask: None,
         quota: 1 << 30,
         timeout: Duration::from_secs(60),

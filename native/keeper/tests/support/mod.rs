@@ -32,6 +32,7 @@ pub fn command(text: &str) -> Command {
         follow: false,
         announce: true,
         priority: Priority::Normal,
+        starts_at_once: None,
         umask: None,
         sandbox: None,
         groups: Vec::new(),

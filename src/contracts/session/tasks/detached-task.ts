@@ -43,10 +43,12 @@ export async function startDetachedTask(
   { text, environment, cwd, timeoutMs, takesInput, terminal, notify: own }: DetachedTaskCommand,
   settings: SessionSettings,
 ): Promise<StartedTask> {
-  const { graceMs, shell, priority, umask, sandbox, maxCharacters, tasks } = settings;
+  const { graceMs, shell, sandbox, maxCharacters, tasks } = settings;
+  const { priority, startsAtOnce, umask } = settings;
   const lasting = lastingNotify(own, tasks);
   const subject = await startDetachedSubject(text, environment, {
-    ...{ cwd, timeoutMs, graceMs, shell, priority, umask, sandbox, pty: terminal },
+    ...{ cwd, timeoutMs, graceMs, shell, sandbox, pty: terminal },
+    ...{ priority, startsAtOnce, umask },
     outputQuota: QUOTA,
     hasInput: takesInput,
     completionLine: false,

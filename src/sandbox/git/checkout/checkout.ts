@@ -94,6 +94,7 @@ export function lookingCommand(
     directory: args[0] ?? directory,
     follow: false,
     lowPriority: false,
+    startsAtOnce: undefined,
     umask: undefined,
     stdin: false,
     separate: true,
