@@ -3,6 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { absence, isOnPath, notInstalled } from './not-measured.mjs';
 
 const FLOOR = fileURLToPath(new URL('../floor', import.meta.url));
 const LAUNCH = fileURLToPath(new URL('../../native/launch', import.meta.url));
@@ -21,9 +22,26 @@ function upToDate() {
   return statSync(FLOOR_FILE).mtimeMs > Math.max(newest(join(FLOOR, 'src')), newest(LAUNCH));
 }
 
-/** Builds the floor with cmake-js if needed; prints nothing unless it fails. */
+/** Returns what is missing for a build, and where to get it; undefined: nothing. */
+function lacking() {
+  const reason = absence('cmake-js/bin/cmake-js') ?? absence('node-addon-api');
+  if (reason !== undefined) return reason;
+  if (!isOnPath('cmake')) return notInstalled('cmake', "Debian's package cmake");
+  if (!['ninja', 'make'].some(isOnPath)) return notInstalled('ninja', "Debian's ninja-build");
+  const compilers = [process.env.CXX ?? 'c++', 'c++', 'g++', 'clang++'];
+  const has = compilers.some((name) => existsSync(name) || isOnPath(name));
+  return has ? undefined : notInstalled('a C++ compiler', "Debian's package g++");
+}
+
+/** Returns why the floor is not there as its sources are now; undefined: it is there. */
+export const whyNotBuilt = () =>
+  upToDate() ? undefined : (lacking() ?? '`node bench/run.mjs` builds it');
+
+/** Builds the floor with cmake-js if needed and possible; prints nothing unless it fails. */
 export function buildFloor() {
   if (upToDate()) return;
+  const reason = lacking();
+  if (reason !== undefined) return console.error(`the floor (bench/floor) is not built: ${reason}`);
   console.error('building the floor (bench/floor)');
   const cmakeJs = createRequire(import.meta.url).resolve('cmake-js/bin/cmake-js');
   const built = spawnSync(process.execPath, [cmakeJs, 'compile', '--directory', FLOOR], {

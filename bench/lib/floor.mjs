@@ -1,7 +1,8 @@
-// The floor addon with the environment and the shell that the peers use too.
-import { existsSync } from 'node:fs';
+// The floor addon with the environment and the shell that the peers use too. A suite that imports it is not
+// measured where the floor could not be built.
 import { createRequire } from 'node:module';
-import { FLOOR_FILE } from './build-floor.mjs';
+import { FLOOR_FILE, whyNotBuilt } from './build-floor.mjs';
+import { NotMeasured } from './not-measured.mjs';
 
 /**
  * posix_spawn with two pipes, forkline_launch with one, or the latter by another process.
@@ -19,9 +20,13 @@ import { FLOOR_FILE } from './build-floor.mjs';
  * @property {(atMostMs: number) => void} awaitOrphans
  */
 
-/** @returns {Addon} */
+/**
+ * @returns {Addon}
+ * @throws {NotMeasured}
+ */
 function load() {
-  if (!existsSync(FLOOR_FILE)) throw new Error('the floor is not built: use bench/run.mjs');
+  const reason = whyNotBuilt();
+  if (reason !== undefined) throw new NotMeasured(`the floor is not built: ${reason}`);
   return createRequire(import.meta.url)(FLOOR_FILE);
 }
 

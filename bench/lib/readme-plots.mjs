@@ -31,7 +31,8 @@ const mediansOf = (results, suite) =>
  * @param {Record<string, readonly number[]>} medians of `p1`
  */
 function timePlot(medians) {
-  const bars = ['floor', ...PEERS].map((name) => ({
+  const measured = ['floor', ...PEERS].filter((name) => medians[name] !== undefined);
+  const bars = measured.map((name) => ({
     name,
     value: ratio(
       (medians[name] ?? []).map((time) => [time]),
@@ -59,13 +60,15 @@ function timePlot(medians) {
  * @param {Record<string, readonly number[]>} medians of `p4`
  */
 function blocksOf(medians) {
-  return PEERS.map((name) => ({
+  const all = PEERS.map((name) => ({
     name,
     points: Object.entries(medians).flatMap(([key, values]) => {
       const [, size] = new RegExp(`^${name}, blocked with (\\d+) GiB$`).exec(key) ?? [];
       return size === undefined ? [] : [{ size: Number(size), value: median(values) }];
     }),
   }));
+  // A peer that was not installed has no line.
+  return all.filter(({ points }) => points.length > 0);
 }
 
 const AREA = { left: 500, right: 728, top: 84, bottom: 244 };

@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process';
 import { userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { whyNotBuilt } from './build-floor.mjs';
 import { killDescendants } from './left-processes.mjs';
 import { watchOtherWork } from './other-work.mjs';
 
@@ -30,6 +31,13 @@ function environment() {
   return TMPDIR === undefined ? fixed : { ...fixed, TMPDIR };
 }
 
+/** Returns how orphans are adopted, and waited for: neither without the floor, and other work seems more then. */
+async function orphans() {
+  if (whyNotBuilt() !== undefined) return { adoptOrphans: () => {}, awaitOrphans: () => {} };
+  // Imported late, since it had to be built first.
+  return import('./floor.mjs');
+}
+
 /**
  * Measures a suite in a new process, without another suite's memory, threads or compiled code.
  * @param {string} name
@@ -37,8 +45,7 @@ function environment() {
  * @returns {Promise<SuiteResult>}
  */
 export async function runSuite(name, settings) {
-  // Imported late, since it had to be built first.
-  const { adoptOrphans, awaitOrphans } = await import('./floor.mjs');
+  const { adoptOrphans, awaitOrphans } = await orphans();
   adoptOrphans();
   const start = performance.now();
   const otherWork = watchOtherWork();

@@ -1,6 +1,7 @@
 // The process of one suite: measures it and sends the report to the runner.
 /** @import { Message, Settings } from './types.d.ts' */
-import { NotMeasured } from './not-measured.mjs';
+import { leftOut } from './left-out.mjs';
+import { missingPackage, NotMeasured } from './not-measured.mjs';
 import { loadSuite } from './suites.mjs';
 
 /** @param {Message} message */
@@ -20,11 +21,21 @@ process.once('disconnect', abandoned);
  */
 const give = (message) => process.send?.(message, () => process.exit(1));
 
+/**
+ * @param {unknown} error
+ * @returns {Message}
+ */
+function withoutReport(error) {
+  const reason = error instanceof Error ? error.message : String(error);
+  const missing = error instanceof NotMeasured ? reason : missingPackage(error);
+  return missing === undefined ? { failure: reason } : { missing };
+}
+
 const [name = '', settings = '{}'] = process.argv.slice(2);
 try {
   const suite = await loadSuite(name);
-  send({ report: await suite.measure(/** @type {Settings} */ (JSON.parse(settings))) });
+  const report = await suite.measure(/** @type {Settings} */ (JSON.parse(settings)));
+  send({ report, leftOut: leftOut() });
 } catch (error) {
-  const reason = error instanceof Error ? error.message : String(error);
-  give(error instanceof NotMeasured ? { missing: reason } : { failure: reason });
+  give(withoutReport(error));
 }

@@ -76,6 +76,8 @@ function notes(results) {
   const missing = results.filter(({ missing }) => missing !== undefined);
   if (missing.length > 0)
     notes.push(`Not measured: ${missing.map(({ name }) => name).join(', ')}.`);
+  const leftOut = new Set(results.flatMap((result) => result.leftOut ?? []));
+  if (leftOut.size > 0) notes.push(`Left out: ${[...leftOut].join('; ')}.`);
   if (busy.length > 0) {
     const cores = busy.map(({ name, otherWork }) => `${name} ${otherWork.toFixed(1)}`).join(', ');
     notes.push(`Doubtful, since other programs kept this many cores busy: ${cores}.`);

@@ -60,7 +60,11 @@ export interface Suite {
 
 /** The message of a suite's process before it ends. */
 export type Message =
-  | { readonly report: Report }
+  | {
+      readonly report: Report;
+      /** What the suite compares with elsewhere and is not on this machine, and where to get it. */
+      readonly leftOut: readonly string[];
+    }
   | { readonly failure: string }
   /** What is not on this machine, so that nothing was measured. */
   | { readonly missing: string };
@@ -72,6 +76,7 @@ export interface SuiteResult {
   /** The average number of cores that other programs kept busy. */
   readonly otherWork: number;
   readonly report?: Report;
+  readonly leftOut?: readonly string[];
   readonly failure?: string;
   readonly missing?: string;
 }

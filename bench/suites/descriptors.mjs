@@ -1,11 +1,12 @@
 // How P1 grows with the descriptors that the parent has open.
 /** @import { Rounds, Suite } from '../lib/types.d.ts' */
 import { closeSync, openSync } from 'node:fs';
+import { FLOOR, floorEchoes, LAUNCH_FLOOR } from '../lib/floor-tasks.mjs';
 import { descriptorLimit } from '../lib/proc.mjs';
 import { interleave, warmUp } from '../lib/rounds.mjs';
 import { atMost, milliseconds, ratioRow, times } from '../lib/rows.mjs';
 import { medians, overallMedian, ratio } from '../lib/statistics.mjs';
-import { echoTask, FLOOR, floorEchoes, LAUNCH_FLOOR } from '../lib/tasks.mjs';
+import { echoTask } from '../lib/tasks.mjs';
 import { childProcess, forkline } from '../peers/index.mjs';
 
 const WANTED = 10_000;

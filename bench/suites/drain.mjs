@@ -2,11 +2,11 @@
 /** @import { Peer, Suite, Task } from '../lib/types.d.ts' */
 import { performance } from 'node:perf_hooks';
 import { drain } from '../lib/floor.mjs';
+import { FLOOR, LAUNCH_FLOOR } from '../lib/floor-tasks.mjs';
 import { interleave, warmUp } from '../lib/rounds.mjs';
 import { atLeast, atMost, figureRow, percent, ratioRow, ratiosTo, report } from '../lib/rows.mjs';
 import { median, overallMedian, ratio } from '../lib/statistics.mjs';
-import { FLOOR, LAUNCH_FLOOR } from '../lib/tasks.mjs';
-import { childProcess, execa, forkline } from '../peers/index.mjs';
+import { childProcess, execa, forkline, present } from '../peers/index.mjs';
 
 /** @typedef {Required<Peer>} Drainer */
 
@@ -30,7 +30,7 @@ export const suite = {
         return undefined;
       },
     });
-    const peers = [childProcess, execa];
+    const peers = present([childProcess, execa]);
     const tasks = [
       { name: FLOOR, run: () => drain('spawn', zeros(bytes), bytes) },
       { name: LAUNCH_FLOOR, run: () => drain('launch', zeros(bytes), bytes) },

@@ -2,11 +2,12 @@
 /** @import { Peer, Rounds, Suite } from '../lib/types.d.ts' */
 import { stat } from 'node:fs/promises';
 import { throughput } from '../lib/floor.mjs';
+import { FLOOR, LAUNCH_FLOOR } from '../lib/floor-tasks.mjs';
 import { peakResidentBytes, resetPeakResident, residentBytes, threads } from '../lib/proc.mjs';
 import { interleave } from '../lib/rounds.mjs';
 import { atMost, figureRow, milliseconds, ratioRow, size, times } from '../lib/rows.mjs';
 import { medians, overallMedian, ratio } from '../lib/statistics.mjs';
-import { FLOOR, inFlight, LAUNCH_FLOOR } from '../lib/tasks.mjs';
+import { inFlight } from '../lib/tasks.mjs';
 
 const COMMAND = 'sleep 1; echo';
 const CAPS = 2 * 128 * 1024;

@@ -1,21 +1,21 @@
 // P1: one command at a time.
 /** @import { Suite } from '../lib/types.d.ts' */
-import { interleave, warmUp } from '../lib/rounds.mjs';
-import { atMost, milliseconds, ratioRow, ratiosTo, report } from '../lib/rows.mjs';
-import { overallMedian, ratio } from '../lib/statistics.mjs';
 import {
   AWAITED_FLOOR,
   awaitedEcho,
   CRADLE_FLOOR,
   cradleEcho,
-  echoTask,
   FLOOR,
   floorEchoes,
   LAUNCH_FLOOR,
-} from '../lib/tasks.mjs';
-import { childProcess, execa, forkline, nanoSpawn, tinyexec } from '../peers/index.mjs';
+} from '../lib/floor-tasks.mjs';
+import { interleave, warmUp } from '../lib/rounds.mjs';
+import { atMost, milliseconds, ratioRow, ratiosTo, report } from '../lib/rows.mjs';
+import { overallMedian, ratio } from '../lib/statistics.mjs';
+import { echoTask } from '../lib/tasks.mjs';
+import { childProcess, execa, forkline, nanoSpawn, present, tinyexec } from '../peers/index.mjs';
 
-const peers = [childProcess, tinyexec, nanoSpawn, execa];
+const peers = present([childProcess, tinyexec, nanoSpawn, execa]);
 
 /** @type {Suite} */
 export const suite = {

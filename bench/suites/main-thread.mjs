@@ -1,14 +1,15 @@
 // P3: a command's cost for the main thread, which the agent needs.
 /** @import { Peer, Suite, Task } from '../lib/types.d.ts' */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AWAITED_FLOOR, awaitedEcho } from '../lib/floor-tasks.mjs';
 import { mainThreadNanoseconds } from '../lib/proc.mjs';
 import { interleave, warmUp } from '../lib/rounds.mjs';
 import { atMost, milliseconds, ratioRow, ratiosTo, report } from '../lib/rows.mjs';
 import { overallMedian, ratio } from '../lib/statistics.mjs';
-import { AWAITED_FLOOR, awaitedEcho, echo, echoTask } from '../lib/tasks.mjs';
-import { childProcess, execa, forkline, nanoSpawn, tinyexec } from '../peers/index.mjs';
+import { echo, echoTask } from '../lib/tasks.mjs';
+import { childProcess, execa, forkline, nanoSpawn, present, tinyexec } from '../peers/index.mjs';
 
-const peers = [tinyexec, nanoSpawn, execa];
+const peers = present([tinyexec, nanoSpawn, execa]);
 const NS_PER_MS = 1e6;
 
 /** Returns the main thread's CPU time, after a sleep that makes the kernel update it. */

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { peakResidentBytes, resetPeakResident, residentBytes } from '../lib/proc.mjs';
 import { atMost, figureRow, size } from '../lib/rows.mjs';
 import { loadForkline } from '../peers/forkline.mjs';
-import { childProcess, execa } from '../peers/index.mjs';
+import { childProcess, execa, present } from '../peers/index.mjs';
 
 const CAP = 128 * 1024;
 const LIMIT = CAP + 2 ** 20;
@@ -30,7 +30,7 @@ export const suite = {
   async measure({ quick }) {
     const { run } = await loadForkline();
     const gibibytes = quick ? 1 : 10;
-    const peers = [childProcess, execa];
+    const peers = present([childProcess, execa]);
     // Code and threads are allocated once and do not grow with output.
     await run('echo hi');
     for (const peer of peers) await peer.run('echo hi');

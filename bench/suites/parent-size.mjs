@@ -2,16 +2,19 @@
 /** @import { Peer, Rounds, Suite } from '../lib/types.d.ts' */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { FLOOR, floorEchoes } from '../lib/floor-tasks.mjs';
+import { NotMeasured } from '../lib/not-measured.mjs';
 import { availableBytes, residentBytes } from '../lib/proc.mjs';
 import { interleave, warmUp } from '../lib/rounds.mjs';
 import { atMost, figureRow, milliseconds, ratioRow, report, times } from '../lib/rows.mjs';
 import { median, medians, overallMedian, ratio } from '../lib/statistics.mjs';
-import { echo, echoTask, FLOOR, floorEchoes } from '../lib/tasks.mjs';
-import { childProcess, execa, forkline } from '../peers/index.mjs';
+import { echo, echoTask } from '../lib/tasks.mjs';
+import { childProcess, execa, forkline, present } from '../peers/index.mjs';
 
 const GIB = 2 ** 30;
 const NS_PER_MS = 1e6;
-const all = [forkline, childProcess, execa];
+const peers = present([childProcess, execa]);
+const all = [forkline, ...peers];
 
 /** The memory that the process holds in each measurement, in GiB. */
 const HELD = [0, 1, 2, 4];
@@ -73,7 +76,7 @@ const echoes = (iterations) =>
 export const suite = {
   async measure({ quick }) {
     const gibibytes = Math.min(quick ? 1 : 4, Math.floor(availableBytes() / GIB / 2));
-    if (gibibytes < 1) throw new Error('less than 2 GiB of memory is available');
+    if (gibibytes < 1) throw new NotMeasured('less than 2 GiB of memory is available');
     await warmUp(all.map(echoTask));
     const small = [];
     const large = [];
@@ -128,7 +131,7 @@ function summary(held, small, large, longest) {
       value: growth(forkline.name),
       target: atMost(1.1),
       others: Object.fromEntries(
-        [FLOOR, childProcess.name, execa.name].map((name) => [name, times(growth(name))]),
+        [FLOOR, ...peers.map(({ name }) => name)].map((name) => [name, times(growth(name))]),
       ),
     }),
     figureRow({
@@ -137,9 +140,7 @@ function summary(held, small, large, longest) {
       figure: milliseconds(block(forkline.name)),
       value: block(forkline.name),
       target: { text: '< 2 ms', holds: (value) => value < 2 },
-      others: Object.fromEntries(
-        [childProcess.name, execa.name].map((name) => [name, milliseconds(block(name))]),
-      ),
+      others: Object.fromEntries(peers.map(({ name }) => [name, milliseconds(block(name))])),
     }),
   ];
   const names = [FLOOR, ...all.map(({ name }) => name)];

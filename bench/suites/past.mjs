@@ -2,11 +2,12 @@
 /** @import { Suite } from '../lib/types.d.ts' */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
+import { FLOOR, floorEchoes } from '../lib/floor-tasks.mjs';
 import { openDescriptors, residentBytes, zombies } from '../lib/proc.mjs';
 import { interleave, warmUp } from '../lib/rounds.mjs';
 import { atMost, figureRow, milliseconds, ratioRow, size, times } from '../lib/rows.mjs';
 import { medians, overallMedian, ratio } from '../lib/statistics.mjs';
-import { echo, echoTask, FLOOR, floorEchoes, inFlight } from '../lib/tasks.mjs';
+import { echo, echoTask, inFlight } from '../lib/tasks.mjs';
 import { forkline } from '../peers/index.mjs';
 
 const IN_FLIGHT = 64;

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { drain } from '../lib/floor.mjs';
+import { FLOOR, LAUNCH_FLOOR } from '../lib/floor-tasks.mjs';
 import { interleave, warmUp } from '../lib/rounds.mjs';
 import { atLeast, ratioRow, ratiosTo, report } from '../lib/rows.mjs';
 import { overallMedian, ratio } from '../lib/statistics.mjs';
-import { FLOOR, LAUNCH_FLOOR } from '../lib/tasks.mjs';
-import { childProcess, execa, forkline } from '../peers/index.mjs';
+import { childProcess, execa, forkline, present } from '../peers/index.mjs';
 
 /**
  * Times a copy into a fresh file, which is removed outside the timing and soon enough that most of
@@ -39,7 +39,7 @@ export const suite = {
     const bytes = quick ? 2 ** 26 : 2 ** 28;
     const command = `head -c ${bytes} /dev/zero`;
     const directory = mkdtempSync(join(tmpdir(), 'forkline-bench-'));
-    const peers = [childProcess, execa];
+    const peers = present([childProcess, execa]);
     const tasks = [
       task(FLOOR, bytes, directory, (path) => drain('spawn', command, bytes, path)),
       task(LAUNCH_FLOOR, bytes, directory, (path) => drain('launch', command, bytes, path)),

@@ -1,21 +1,15 @@
 // P2: as many commands a second as the machine allows, 64 in flight.
 /** @import { Peer, Suite, Task } from '../lib/types.d.ts' */
 import { batchOf } from '../lib/batch.mjs';
+import { CRADLE_FLOOR, FLOOR, floorThroughputs, LAUNCH_FLOOR } from '../lib/floor-tasks.mjs';
 import { interleave, warmUp } from '../lib/rounds.mjs';
 import { atLeast, ratioRow, ratiosTo, report } from '../lib/rows.mjs';
 import { overallMedian, ratio } from '../lib/statistics.mjs';
-import {
-  CRADLE_FLOOR,
-  echo,
-  FLOOR,
-  floorThroughputs,
-  inFlight,
-  LAUNCH_FLOOR,
-} from '../lib/tasks.mjs';
-import { childProcess, execa, forkline, nanoSpawn, tinyexec } from '../peers/index.mjs';
+import { echo, inFlight } from '../lib/tasks.mjs';
+import { childProcess, execa, forkline, nanoSpawn, present, tinyexec } from '../peers/index.mjs';
 
 const LIMIT = 64;
-const peers = [childProcess, tinyexec, nanoSpawn, execa];
+const peers = present([childProcess, tinyexec, nanoSpawn, execa]);
 
 /**
  * @param {Peer} peer

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { killGroup } from '../lib/floor.mjs';
 import { childrenOf, identityOf } from '../lib/left-processes.mjs';
+import { needProgram } from '../lib/not-measured.mjs';
 import { interleave, warmUp } from '../lib/rounds.mjs';
 import { atMost, milliseconds, ratioRow, report } from '../lib/rows.mjs';
 import { overallMedian, ratio } from '../lib/statistics.mjs';
@@ -66,6 +67,9 @@ const tasks = [
 /** @type {Suite} */
 export const suite = {
   async measure({ quick }) {
+    // Without them the command would wait for ever.
+    needProgram('pgrep', "Debian's package procps");
+    needProgram('setsid', "Debian's package util-linux");
     await warmUp(tasks, 1);
     const samples = await interleave(tasks, { rounds: quick ? 4 : 20 });
     const row = ratioRow({
