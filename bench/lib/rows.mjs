@@ -36,14 +36,14 @@ export function size(bytes) {
 export const percent = (fraction) => `${(fraction * 100).toFixed(1)} %`;
 
 /**
- * A line that is judged by a ratio.
+ * A line that is judged by a ratio, or tells it alone.
  * @param {object} line
  * @param {string} line.id
  * @param {string} line.what
  * @param {string} line.figure
  * @param {string} line.to
  * @param {number} line.value
- * @param {Target} line.target
+ * @param {Target} [line.target] absent: for information
  * @param {number} [line.launchRatio]
  * @param {Record<string, string>} [line.others]
  * @returns {Row}
@@ -54,19 +54,18 @@ export const ratioRow = ({ id, what, figure, to, value, target, launchRatio, oth
   figure,
   ratio: { to, value },
   ...(launchRatio === undefined ? {} : { launchRatio }),
-  target: target.text,
-  met: target.holds(value),
+  ...judged(value, target),
   others,
 });
 
 /**
- * A line that is judged by the figure itself.
+ * A line that is judged by the figure itself, or tells it alone.
  * @param {object} line
  * @param {string} line.id
  * @param {string} line.what
  * @param {string} line.figure
  * @param {number} line.value
- * @param {Target} line.target
+ * @param {Target} [line.target] absent: for information
  * @param {Record<string, string>} [line.others]
  * @returns {Row}
  */
@@ -74,10 +73,16 @@ export const figureRow = ({ id, what, figure, value, target, others = {} }) => (
   id,
   what,
   figure,
-  target: target.text,
-  met: target.holds(value),
+  ...judged(value, target),
   others,
 });
+
+/**
+ * @param {number} value
+ * @param {Target} [target]
+ */
+const judged = (value, target) =>
+  target === undefined ? {} : { target: target.text, met: target.holds(value) };
 
 /**
  * The ratios of peers to one of them, as the table shows them.

@@ -52,7 +52,7 @@ export const suite = {
         figure: speed(forkline.name),
         to: `floor ${speed(FLOOR)}`,
         value: ratio(samples(FLOOR), samples(forkline.name)),
-        target: atLeast(0.95),
+        target: atLeast(1),
         launchRatio: ratio(samples(LAUNCH_FLOOR), samples(forkline.name)),
         others: ratiosTo(samples, others, FLOOR, 'speed'),
       }),
@@ -61,7 +61,7 @@ export const suite = {
         what: 'event loop use meanwhile',
         figure: percent(busy(forkline.name)),
         value: busy(forkline.name),
-        target: atMost(0.02, '≤ 2 %'),
+        target: atMost(0.01, '≤ 1 %'),
         others: Object.fromEntries(peers.map(({ name }) => [name, percent(busy(name))])),
       }),
     ];

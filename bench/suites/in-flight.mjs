@@ -95,7 +95,7 @@ function rows(count, ours, theirs, samples) {
       what: 'memory a command',
       figure: size(ours.memory),
       value: ours.memory,
-      target: atMost(64 * 1024 + CAPS, '≤ 64 KiB + caps'),
+      target: atMost(16 * 1024 + CAPS, '≤ 16 KiB + caps'),
       others: { child_process: size(theirs.memory) },
     }),
     ratioRow({
@@ -104,7 +104,7 @@ function rows(count, ours, theirs, samples) {
       figure: milliseconds(overallMedian(samples('forkline'))),
       to: `floor ${milliseconds(overallMedian(samples(FLOOR)))}`,
       value: toFloor('forkline'),
-      target: atMost(1.2),
+      target: atMost(1.1),
       launchRatio: ratio(samples('forkline'), samples(LAUNCH_FLOOR)),
       others: {
         [LAUNCH_FLOOR]: times(toFloor(LAUNCH_FLOOR)),

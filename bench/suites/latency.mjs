@@ -24,16 +24,26 @@ export const suite = {
     await warmUp(tasks);
     const samples = await interleave(tasks, { rounds: quick ? 8 : 40, iterations: 10 });
     const others = [LAUNCH_FLOOR, CRADLE_FLOOR, AWAITED_FLOOR, ...peers.map(({ name }) => name)];
-    const row = ratioRow({
-      id: 'P1',
-      what: "run('echo hi'), p50",
-      figure: milliseconds(overallMedian(samples(forkline.name))),
-      to: `floor ${milliseconds(overallMedian(samples(FLOOR)))}`,
-      value: ratio(samples(forkline.name), samples(FLOOR)),
-      target: atMost(1.15),
-      launchRatio: ratio(samples(forkline.name), samples(LAUNCH_FLOOR)),
-      others: ratiosTo(samples, others, FLOOR),
-    });
-    return report([row], samples, [forkline.name, FLOOR, ...others]);
+    const figure = milliseconds(overallMedian(samples(forkline.name)));
+    const rows = [
+      ratioRow({
+        id: 'P1',
+        what: "run('echo hi'), p50, to the least in JavaScript",
+        figure,
+        to: `${AWAITED_FLOOR} ${milliseconds(overallMedian(samples(AWAITED_FLOOR)))}`,
+        value: ratio(samples(forkline.name), samples(AWAITED_FLOOR)),
+        target: atMost(1.05),
+      }),
+      ratioRow({
+        id: 'P1',
+        what: "run('echo hi'), p50",
+        figure,
+        to: `floor ${milliseconds(overallMedian(samples(FLOOR)))}`,
+        value: ratio(samples(forkline.name), samples(FLOOR)),
+        launchRatio: ratio(samples(forkline.name), samples(LAUNCH_FLOOR)),
+        others: ratiosTo(samples, others, FLOOR),
+      }),
+    ];
+    return report(rows, samples, [forkline.name, FLOOR, ...others]);
   },
 };

@@ -86,7 +86,7 @@ export const suite = {
         what: "MCP call 'echo hi' over stdio, above run() and a call of an empty tool",
         figure: milliseconds(value),
         value,
-        target: atMost(0.3, '≤ 0.3 ms'),
+        target: atMost(0.25, '≤ 0.25 ms'),
         others: {
           [BARE_CALL]: milliseconds(above(samples, BARE_CALL)),
           'run()': milliseconds(overallMedian(samples(forkline.name))),

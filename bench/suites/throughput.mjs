@@ -34,16 +34,25 @@ export const suite = {
     /** @param {string} name */
     const perSecond = (name) => `${((count / overallMedian(samples(name))) * 1000).toFixed(0)}/s`;
     const others = [LAUNCH_FLOOR, CRADLE_FLOOR, ...peers.map(({ name }) => name)];
-    const row = ratioRow({
-      id: 'P2',
-      what: 'commands a second, 64 in flight',
-      figure: perSecond(forkline.name),
-      to: `floor ${perSecond(FLOOR)}`,
-      value: ratio(samples(FLOOR), samples(forkline.name)),
-      target: atLeast(1.15),
-      launchRatio: ratio(samples(LAUNCH_FLOOR), samples(forkline.name)),
-      others: ratiosTo(samples, others, FLOOR, 'speed'),
-    });
-    return report([row], samples, [forkline.name, FLOOR, ...others]);
+    const rows = [
+      ratioRow({
+        id: 'P2',
+        what: 'commands a second, 64 in flight, to those of its shape in C++',
+        figure: perSecond(forkline.name),
+        to: `${CRADLE_FLOOR} ${perSecond(CRADLE_FLOOR)}`,
+        value: ratio(samples(CRADLE_FLOOR), samples(forkline.name)),
+        target: atLeast(0.95),
+      }),
+      ratioRow({
+        id: 'P2',
+        what: 'commands a second, 64 in flight',
+        figure: perSecond(forkline.name),
+        to: `floor ${perSecond(FLOOR)}`,
+        value: ratio(samples(FLOOR), samples(forkline.name)),
+        launchRatio: ratio(samples(LAUNCH_FLOOR), samples(forkline.name)),
+        others: ratiosTo(samples, others, FLOOR, 'speed'),
+      }),
+    ];
+    return report(rows, samples, [forkline.name, FLOOR, ...others]);
   },
 };

@@ -47,7 +47,7 @@ export const suite = {
       what: `workspace tool's execute('${COMMAND}') above ${ALIKE}`,
       figure: milliseconds(alike ?? Number.NaN),
       value: alike ?? Number.NaN,
-      target: atMost(0.06, '≤ 60 µs'),
+      target: atMost(0.04, '≤ 40 µs'),
       others: {
         [`above ${BARE}`]: milliseconds(bare ?? Number.NaN),
         [BARE]: milliseconds(overallMedian(samples(BARE))),

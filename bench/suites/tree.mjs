@@ -78,7 +78,7 @@ export const suite = {
       figure: milliseconds(overallMedian(samples(FORKLINE))),
       to: `${FLOOR} ${milliseconds(overallMedian(samples(FLOOR)))}`,
       value: ratio(samples(FORKLINE), samples(FLOOR)),
-      target: atMost(1.5),
+      target: atMost(1.3),
       others: { [STAYERS]: ratio(samples(STAYERS), samples(FLOOR)).toFixed(2) },
     });
     return report([row], samples, [FORKLINE, STAYERS, FLOOR]);
