@@ -19,6 +19,7 @@ const SUITES = new Map([
   ['p17', () => import('../suites/fleet.mjs')],
   ['p18', () => import('../suites/rollouts.mjs')],
   ['p19', () => import('../suites/first-calls.mjs')],
+  ['p22', () => import('../suites/small.mjs')],
   ['descriptors', () => import('../suites/descriptors.mjs')],
   ['past', () => import('../suites/past.mjs')],
 ]);
