@@ -1,36 +1,31 @@
-/** @import { Row, SuiteResult } from './types.d.ts' */
+/** @import { Column, SuiteResult } from './types.d.ts' */
 import { times } from './rows.mjs';
 
-const HEAD = [
-  'id',
-  'what',
-  'forkline',
-  'ratio',
-  'to',
-  'target',
-  'met',
-  'to launch floor',
-  'the same for others',
+/** @type {readonly Column[]} */
+const FIGURES = [
+  { title: 'id', cell: (row) => row.id },
+  { title: 'what', cell: (row) => row.what },
+  { title: 'forkline', cell: (row) => row.figure },
+  { title: 'ratio', cell: (row) => (row.ratio ? times(row.ratio.value) : '') },
+  { title: 'to', cell: (row) => row.ratio?.to ?? '' },
+];
+/** @type {readonly Column[]} */
+const VERDICT = [
+  { title: 'target', cell: (row) => row.target ?? '' },
+  { title: 'met', cell: (row) => (row.met === undefined ? '' : row.met ? 'yes' : 'NO') },
+  {
+    title: 'to launch floor',
+    cell: (row) => (row.launchRatio === undefined ? '' : times(row.launchRatio)),
+  },
+  {
+    title: 'the same for others',
+    cell: ({ others }) =>
+      Object.entries(others)
+        .map(([name, value]) => `${name} ${value}`)
+        .join(', '),
+  },
 ];
 const BUSY = 0.1; // cores: above this a figure is doubtful
-
-/** @param {Row} row */
-const cells = (row) => [
-  row.id,
-  row.what,
-  row.figure,
-  row.ratio ? times(row.ratio.value) : '',
-  row.ratio?.to ?? '',
-  row.target ?? '',
-  row.met === undefined ? '' : row.met ? 'yes' : 'NO',
-  row.launchRatio === undefined ? '' : times(row.launchRatio),
-  Object.entries(row.others)
-    .map(([name, value]) => `${name} ${value}`)
-    .join(', '),
-];
-
-/** @param {SuiteResult} result */
-const lines = (result) => result.report?.rows.map(cells) ?? [[result.name, withoutFigures(result)]];
 
 /** @param {SuiteResult} result */
 const withoutFigures = ({ failure, missing }) =>
@@ -38,15 +33,20 @@ const withoutFigures = ({ failure, missing }) =>
 
 /**
  * @param {readonly SuiteResult[]} results
+ * @param {readonly Column[]} [more] columns that stand beside the figures
  */
-export function table(results) {
-  const body = results.flatMap(lines);
+export function table(results, more = []) {
+  const columns = [...FIGURES, ...more, ...VERDICT];
+  const body = results.flatMap(
+    (result) =>
+      result.report?.rows.map((row) => columns.map(({ cell }) => cell(row))) ?? [
+        [result.name, withoutFigures(result)],
+      ],
+  );
   // A failure's text may be long, and no column is to the right of it.
-  const widths = HEAD.map((title, column) =>
-    Math.max(
-      title.length,
-      ...body.filter((row) => row.length > 2).map((row) => row[column]?.length ?? 0),
-    ),
+  const whole = body.filter((row) => row.length > 2);
+  const widths = columns.map(({ title }, column) =>
+    Math.max(title.length, ...whole.map((row) => row[column]?.length ?? 0)),
   );
   /** @param {readonly string[]} row */
   const line = (row) =>
@@ -55,12 +55,13 @@ export function table(results) {
       .join('  ')
       .trimEnd();
   const rule = widths.map((width) => '-'.repeat(width)).join('  ');
-  return [line(HEAD), rule, ...body.map(line), '', ...notes(results)].join('\n');
+  const head = line(columns.map(({ title }) => title));
+  return [head, rule, ...body.map(line), '', ...notes(results)].join('\n');
 }
 
 /**
  * Returns whether other programs have disturbed the figures.
- * @param {SuiteResult} result
+ * @param {Pick<SuiteResult, 'otherWork'>} result
  */
 export const isDoubtful = ({ otherWork }) => otherWork > BUSY;
 

@@ -80,3 +80,26 @@ export interface SuiteResult {
   readonly failure?: string;
   readonly missing?: string;
 }
+
+/** A whole run, as its file has it. */
+export interface Run {
+  /** When it ended, by ISO 8601. */
+  readonly date: string;
+  readonly machine: {
+    readonly cpu: string;
+    readonly cores: number;
+    readonly memoryGiB: number;
+    readonly kernel: string;
+    readonly node: string;
+  };
+  /** Versions of forkline and of what it is compared with. */
+  readonly versions: Readonly<Record<string, string>>;
+  readonly settings: Settings;
+  readonly suites: SuiteResult[];
+}
+
+/** A column of the table. */
+export interface Column {
+  readonly title: string;
+  readonly cell: (row: Row) => string;
+}
