@@ -4,6 +4,7 @@ pub mod attributes;
 pub mod cradles;
 pub mod identity;
 pub mod lifeline;
+pub mod namespaces;
 pub mod program;
 pub mod sandbox;
 pub mod seat;
