@@ -1,8 +1,9 @@
 //! The process's environment in memory.
 
+use std::cell::RefCell;
 use std::ffi::c_char;
 use std::io::IoSliceMut;
-use std::mem::size_of;
+use std::mem::{size_of, size_of_val};
 
 unsafe extern "C" {
     static environ: *const *const c_char;
@@ -10,6 +11,11 @@ unsafe extern "C" {
 
 /// The most pieces that the kernel reads in one call.
 const MOST_PIECES: usize = 1024;
+
+thread_local! {
+    /// Where the pointers and the entries were when they were last read one after the other.
+    static LAST: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
 
 /// Returns whether the environment consists of exactly these entries, separated by NUL, in this order.
 ///
@@ -21,19 +27,56 @@ pub fn is(block: &[u8]) -> bool {
     let entries: Vec<&[u8]> = if block.is_empty() { vec![] } else { block.split(is_nul).collect() };
     // SAFETY: reads one word, which always exists. Its value is not dereferenced here.
     let array = unsafe { (&raw const environ).read_volatile() } as usize;
-    let mut addresses = vec![0_u8; (entries.len() + 1) * size_of::<usize>()];
-    let pointers = [MemoryPiece { address: array, length: addresses.len() }];
-    if array == 0 || !read(&pointers, &mut addresses) {
+    if array == 0 {
         return false;
     }
-    let (words, _) = addresses.as_chunks::<{ size_of::<usize>() }>();
-    let mut addresses = words.iter().map(|word| usize::from_ne_bytes(*word));
-    let pieces = pieces(&entries, &mut addresses);
-    // Each entry is followed by its NUL.
-    let mut found = vec![0; block.len() + usize::from(!entries.is_empty())];
-    addresses.next() == Some(0)
-        && read(&pieces, &mut found)
-        && found.split_last().is_none_or(|(last, rest)| *last == 0 && rest == block)
+    LAST.with_borrow_mut(|last| {
+        is_at(array, last, &entries, block) || find(array, last, &entries, block)
+    })
+}
+
+/// Returns whether the array has these addresses, and the entries are there: one call of the kernel, where
+/// nothing has changed since the last time.
+fn is_at(array: usize, addresses: &[usize], entries: &[&[u8]], block: &[u8]) -> bool {
+    if addresses.len() != entries.len() + 1 || addresses.last() != Some(&0) {
+        return false;
+    }
+    let pointers = size_of_val(addresses);
+    let mut all = vec![MemoryPiece { address: array, length: pointers }];
+    all.extend(pieces(entries, &mut addresses.iter().copied()));
+    let mut found = vec![0; pointers + length_of(block, entries)];
+    if !read(&all, &mut found) {
+        return false;
+    }
+    let (words, text) = found.split_at(pointers);
+    is_array(words, addresses) && is_text(text, block)
+}
+
+/// Reads the addresses in the array, and then the entries.
+fn find(array: usize, last: &mut Vec<usize>, entries: &[&[u8]], block: &[u8]) -> bool {
+    let mut words = vec![0_u8; (entries.len() + 1) * size_of::<usize>()];
+    if !read(&[MemoryPiece { address: array, length: words.len() }], &mut words) {
+        return false;
+    }
+    *last = words.as_chunks().0.iter().map(|word| usize::from_ne_bytes(*word)).collect();
+    let mut found = vec![0; length_of(block, entries)];
+    last.last() == Some(&0)
+        && read(&pieces(entries, &mut last.iter().copied()), &mut found)
+        && is_text(&found, block)
+}
+
+/// Returns the length of the entries in memory, where each is followed by its NUL.
+fn length_of(block: &[u8], entries: &[&[u8]]) -> usize {
+    block.len() + usize::from(!entries.is_empty())
+}
+
+fn is_array(words: &[u8], addresses: &[usize]) -> bool {
+    let (words, _) = words.as_chunks::<{ size_of::<usize>() }>();
+    words.iter().map(|word| usize::from_ne_bytes(*word)).eq(addresses.iter().copied())
+}
+
+fn is_text(found: &[u8], block: &[u8]) -> bool {
+    found.split_last().is_none_or(|(last, rest)| *last == 0 && rest == block)
 }
 
 fn is_nul(byte: &u8) -> bool {
@@ -53,7 +96,9 @@ fn pieces(entries: &[&[u8]], addresses: &mut impl Iterator<Item = usize>) -> Vec
     for (entry, address) in entries.iter().zip(addresses) {
         let length = entry.len() + 1;
         match pieces.last_mut() {
-            Some(last) if last.address + last.length == address => last.length += length,
+            Some(last) if last.address.wrapping_add(last.length) == address => {
+                last.length += length
+            }
             _ => pieces.push(MemoryPiece { address, length }),
         }
     }
