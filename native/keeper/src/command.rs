@@ -118,13 +118,9 @@ pub fn run(
 }
 
 impl RunningCommand<'_> {
-    /// Runs until no member is left. Returns whether this cradle can be reused.
+    /// Runs until no member is left; its end interrupts the wait. Returns whether this cradle can be reused.
     fn keep(mut self) -> Reuse {
         loop {
-            if self.reap() == Remaining::None {
-                let is_reusable = self.host.is_some() && !self.follow;
-                return if is_reusable { Reuse::Possible } else { Reuse::Impossible };
-            }
             let now = Instant::now();
             if self.act(now) == Effort::GivenUp && self.host.is_none() {
                 // No host is there to be told of the members that can't be ended.
@@ -146,6 +142,10 @@ impl RunningCommand<'_> {
             }
             if gone != 0 {
                 self.host_is_gone();
+            }
+            if self.reap() == Remaining::None {
+                let is_reusable = self.host.is_some() && !self.follow;
+                return if is_reusable { Reuse::Possible } else { Reuse::Impossible };
             }
         }
     }
