@@ -70,7 +70,9 @@ pub fn limits() -> Vec<Limit> {
         let result = unsafe { libc::getrlimit(resource as _, &mut limit) };
         (result == 0).then_some(Limit { resource, soft: limit.rlim_cur, hard: limit.rlim_max })
     };
-    (0..RESOURCES).filter_map(limit).collect()
+    let mut limits = Vec::with_capacity(RESOURCES as usize);
+    limits.extend((0..RESOURCES).filter_map(limit));
+    limits
 }
 
 /// Returns the processors that a thread may run on, as a mask; 0: the calling thread. Empty: not known.

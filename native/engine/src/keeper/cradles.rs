@@ -60,8 +60,9 @@ struct Idle {
 
 /// The number of cradles that should be idle: the next command must not wait for a fork.
 const ENOUGH: usize = 2;
-/// The most idle cradles. One more is not worth its memory and descriptor.
-const MOST: usize = 32;
+/// The most idle cradles: as many as there are commands in most bursts. Many end at about the same time, and the
+/// next ones of the burst must not wait for a fork each. One more is not worth its memory and descriptor.
+const MOST: usize = 64;
 /// The time from one shedding of unneeded cradles to the next.
 pub const SHEDDING: Duration = Duration::from_secs(1);
 
