@@ -1,21 +1,24 @@
 import { quoteWord } from '../support/quote.js';
 
 /**
- * The files of a snapshot's functions: each function has a file with its name, and there are two files
- * that are sourced for all of them. One of these reads every function; the other defines most as stubs,
- * which read the function at its first call. Both are parsed before any alias is known.
+ * The files of a snapshot's functions: each function has a file with its name, and there are three files
+ * that are sourced for them. One of these reads every function; one those that a command names; and one
+ * defines most as stubs, which read the function at its first call. All are parsed before any alias is known.
  *
  * Builtins are called by `builtin`, since functions of the user may have their names.
  */
 
-/** Contents of the two files for all functions, by name. */
-type FilesForAll = Readonly<Record<'every' | 'stubs', string>>;
+/** Contents of the files that are sourced, by name. */
+type FilesForAll = Readonly<Record<'every' | 'named' | 'stubs', string>>;
 
 /** The directory of the functions in a snapshot's directory. */
 export const FUNCTIONS = 'functions';
 
 /** The file to source, and then the functions to read at once beside it. */
-export type Selection = readonly ['every'] | readonly ['stubs', ...string[]];
+export type Selection =
+  | readonly ['every']
+  | readonly ['named', ...string[]]
+  | readonly ['stubs', ...string[]];
 
 export const EVERY: Selection = ['every'];
 
@@ -39,6 +42,12 @@ export function filesForAll(
       reader(functions),
       `forkline_read ${plain.join(' ')}`,
       `[[ -o posix ]] || forkline_read ${odd.join(' ')}`,
+      'builtin unset -f forkline_read',
+    ),
+    named: lines(
+      reader(functions),
+      'builtin shift',
+      'forkline_read "$@"',
       'builtin unset -f forkline_read',
     ),
     stubs: lines(
@@ -94,7 +103,7 @@ forkline_load () {
 }
 
 /** In POSIX mode defining a function with any other name ends the shell. */
-function isPosixName(name: string): boolean {
+export function isPosixName(name: string): boolean {
   return /^[A-Za-z_]\w*$/.test(name) && !SPECIAL_BUILTINS.has(name);
 }
 

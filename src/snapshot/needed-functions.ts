@@ -1,4 +1,5 @@
-import { EVERY, type Selection } from './function-files.js';
+import { isClosed, isClosedAlias, isClosedFunction } from './closed-texts.js';
+import { EVERY, isPosixName, type Selection } from './function-files.js';
 import { FunctionGraph } from './function-graph.js';
 import { HANDLER } from './kept-functions.js';
 
@@ -9,7 +10,7 @@ const MAX_TEXT = 32 * 1024;
  * Finds the functions that a command needs in full: those that its text names, also through aliases,
  * those that they name, and so on. A function that is called by a computed name, or in a sourced script,
  * may be a stub, which differs hardly; so a text that examines functions, or how they were called, gets
- * all of them.
+ * all of them. Where nothing can call one in such a way, the others are left out.
  */
 export class NeededFunctions {
   readonly #definitions: ReadonlyMap<string, string>;
@@ -17,6 +18,7 @@ export class NeededFunctions {
   readonly #graph: FunctionGraph;
   readonly #stubs: ReadonlySet<string>;
   readonly #looking = new Map<string, boolean>();
+  readonly #closed = new Map<string, boolean>();
 
   /**
    * @param definitions Definitions of the functions, by name.
@@ -41,7 +43,8 @@ export class NeededFunctions {
   /** Returns what a command with this text is to source. */
   selectionFor(text: string): Selection {
     if (text.length > MAX_TEXT) return EVERY;
-    const texts = [text, ...this.#aliasesIn(text)];
+    const aliases = this.#aliasesIn(text);
+    const texts = [text, ...aliases];
     if (texts.some((one) => LOOKS_AROUND.test(one))) return EVERY;
     const names = this.#graph.reachedFrom(texts.flatMap((one) => this.#graph.namedIn(one)));
     const needed: string[] = [];
@@ -49,7 +52,25 @@ export class NeededFunctions {
       if (this.#looksAtFunctions(name)) return EVERY;
       if (this.#stubs.has(name)) needed.push(name);
     }
+    if (isClosed(text) && [...aliases].every(isClosedAlias) && this.#areClosed(names)) {
+      return ['named', ...names];
+    }
     return 2 * needed.length > this.#definitions.size ? EVERY : ['stubs', ...needed];
+  }
+
+  /** Returns whether no other function can be called by these: then none need be there. */
+  #areClosed(names: ReadonlySet<string>): boolean {
+    // bash itself calls the handler.
+    if (this.#definitions.has(HANDLER)) return false;
+    return [...names].every((name) => isPosixName(name) && this.#isClosed(name));
+  }
+
+  #isClosed(name: string): boolean {
+    const known = this.#closed.get(name);
+    if (known !== undefined) return known;
+    const closed = isClosedFunction(this.#definitions.get(name) ?? '');
+    this.#closed.set(name, closed);
+    return closed;
   }
 
   /** Returns the texts of the aliases that a text may use, and of those that these may use. */

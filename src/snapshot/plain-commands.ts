@@ -52,19 +52,31 @@ function variablesIn(text: string): string[] {
   return [...found].map(([, read, set]) => read ?? set ?? '');
 }
 
-/** Blanks, a separator of commands, a redirection, or a word that expands to no other words. */
-const PIECE =
-  /[ \t]+|(\n|;|&&|\|\|?)|(\d*[<>]&(?:\d+|-)(?![^\s;&|<>])|(?:\d*|&)>>?(?![>&|(])|\d*<(?![<>&(]))|((?:[\w./:=@%+,^*?![\]{}~-]|[^\0-\x7f]|'[^']*'|\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|[?$!])|"(?:[^"$`\\]|\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|[?$!]))*")+)/y;
+/**
+ * Matches blanks, a separator of commands, a redirection, or a word that expands to no other words.
+ *
+ * @param parameters A pattern for the parameters that a word may have beside named ones.
+ */
+export function pieces(parameters: string): RegExp {
+  const parameter = `\\$(?:[A-Za-z_]\\w*|\\{[A-Za-z_]\\w*\\}|${parameters})`;
+  const separator = '\\n|;|&&|\\|\\|?';
+  const redirection = '\\d*[<>]&(?:\\d+|-)(?![^\\s;&|<>])|(?:\\d*|&)>>?(?![>&|(])|\\d*<(?![<>&(])';
+  const plain = '[\\w./:=@%+,^*?![\\]{}~-]|[^\\0-\\x7f]';
+  const word = `(?:${plain}|'[^']*'|${parameter}|"(?:[^"$\`\\\\]|${parameter})*")+`;
+  return new RegExp(`[ \\t]+|(${separator})|(${redirection})|(${word})`, 'y');
+}
 
-const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
+const PIECE = pieces('[?$!]');
 
-const NAME = /^(?:[\w./+-]+|\[|:)$/;
+export const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
+
+export const NAME = /^(?:[\w./+-]+|\[|:)$/;
 
 /** Builtins that read or set a variable with `-v` or `-R`. */
 const TESTING: ReadonlySet<string> = new Set(['[', 'test', 'printf']);
 
 /** Reserved words, and builtins except those that only print, test, exit or change the directory. */
-const NOT_PLAIN: ReadonlySet<string> = new Set([
+export const NOT_PLAIN: ReadonlySet<string> = new Set([
   ...['case', 'coproc', 'do', 'done', 'elif', 'else', 'esac', 'fi', 'for', 'function', 'if', 'in'],
   ...['select', 'then', 'time', 'until', 'while'],
   ...['.', 'alias', 'bg', 'bind', 'break', 'builtin', 'caller', 'command', 'compgen', 'complete'],

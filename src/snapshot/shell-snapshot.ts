@@ -217,8 +217,9 @@ async function writeFunctions(
   await mkdir(join(directory, FUNCTIONS), { mode: 0o700 });
   // One by one, since all at once would take a file descriptor each.
   for (const [name, text] of functions) await write(join(directory, FUNCTIONS, name), text);
-  const { every } = filesForAll(directory, functions.keys(), new Set());
+  const { every, named } = filesForAll(directory, functions.keys(), new Set());
   await write(join(directory, 'every'), every);
+  await write(join(directory, 'named'), named);
 }
 
 async function writeStubs(of: {

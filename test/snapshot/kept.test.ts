@@ -105,7 +105,13 @@ test('extglob is on only in commands whose rc file has set it (Q14)', async () =
 
 test("the shell's dump, with secrets in it, does not stay in a file (Q14)", async () => {
   const { directory } = await ready('SECRET=hush\nhelper() { :; }\n');
-  expect(readdirSync(directory).sort()).toEqual(['every', 'functions', 'snapshot', 'stubs']);
+  expect(readdirSync(directory).sort()).toEqual([
+    'every',
+    'functions',
+    'named',
+    'snapshot',
+    'stubs',
+  ]);
 });
 
 test('pipefail and PATH are what the rc file has made them, in any letters (Q14)', async () => {

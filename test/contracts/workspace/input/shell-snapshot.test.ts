@@ -187,7 +187,13 @@ test('the file is for its owner alone, and gone with the tool', async () => {
   const [name = ''] = snapshots();
   expect(statSync(join(kept, name)).mode & 0o777).toBe(0o700);
   // Bun's lists are in no order.
-  expect(readdirSync(join(kept, name)).sort()).toEqual(['every', 'functions', 'snapshot', 'stubs']);
+  expect(readdirSync(join(kept, name)).sort()).toEqual([
+    'every',
+    'functions',
+    'named',
+    'snapshot',
+    'stubs',
+  ]);
   expect(statSync(join(kept, name, 'functions')).mode & 0o777).toBe(0o700);
   for (const file of ['every', 'functions/f', 'snapshot', 'stubs']) {
     expect(statSync(join(kept, name, file)).mode & 0o777).toBe(0o600);
