@@ -40,6 +40,15 @@ const peers = Object.keys(manifest.peerDependenciesMeta);
 /** @param {string} id */
 const isPeer = (id) => peers.some((name) => id === name || id.startsWith(`${name}/`));
 
+/**
+ * @param {string} name
+ * @param {readonly string[]} entries of `src`; a module that is in an earlier group stays there
+ */
+function group(name, entries) {
+  const files = entries.map((entry) => join(root, `src/${entry}.ts`));
+  return { name: atOnce(files, name), debugName: name };
+}
+
 const bundle = await rolldown({
   cwd: root,
   input: {
@@ -60,9 +69,19 @@ await bundle.write({
   // An entry has names only, and these are the same for `import` and `require()`.
   exports: 'named',
   esModule: false,
-  // One file for all code that the public face needs at once, since each further file takes time.
+  // One file for all code that the public face needs at once, one for what is common to all tools, and one for
+  // commands in a sandbox, since each further file takes time.
   codeSplitting: {
-    groups: [{ name: atOnce(join(root, 'src/index.ts'), 'core'), debugName: 'core' }],
+    groups: [
+      group('core', ['index']),
+      group('tools', [
+        'contracts/call',
+        'contracts/notices',
+        'contracts/options',
+        'receipt/receipt',
+      ]),
+      group('sandboxed', ['command/after/in-sandbox', 'sandbox/held/list']),
+    ],
   },
   // Docstrings are in the types; in the bundle they would only be read at each start.
   comments: false,

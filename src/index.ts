@@ -149,6 +149,7 @@ export type {
 export type { CommandLimits } from './options/limits.js';
 export type { PtyOption, TerminalSize } from './options/terminal.js';
 export { textOf } from './receipt/capture-text.js';
+export type { CommandTrace } from './receipt/channel.js';
 export { incompleteNotice } from './receipt/checkout-notice.js';
 export { exitCodeOf } from './receipt/exit-code.js';
 export type { ListeningPort } from './receipt/ports.js';
@@ -159,7 +160,6 @@ export {
   receiptOf,
   type StreamReceipt,
 } from './receipt/receipt.js';
-export type { CommandTrace } from './receipt/trace.js';
 export type { DeniedCommand, OnDenied } from './sandbox/denials/again.js';
 export { dropHeld, type HeldBackOptions, heldBack } from './sandbox/held/list.js';
 export type { SandboxGpgAgent, SandboxSshAgent } from './sandbox/keys/agent-policy.js';

@@ -26,7 +26,7 @@ test('P13: a contract is loaded when the first tool of it is made', () => {
     const scripts = [];
     session.on('Debugger.scriptParsed', ({ params }) => scripts.push(params.url));
     session.post('Debugger.enable');
-    const parts = () => scripts.filter((url) => url.includes('/parts/')).length;
+    const parts = () => scripts.filter((url) => /contracts-[a-z]+-tool/.test(url)).length;
     const before = parts();
     createBashTool({ contract: 'plain', cwd: '/' });
     console.log(before, parts());`;
@@ -39,4 +39,34 @@ test('P13: importing the package loads nothing of Node that takes long and is no
   for (const name of ['crypto', 'worker_threads', 'child_process', 'http', 'net', 'readline']) {
     expect(loaded).not.toContain(`NativeModule ${name}`);
   }
+});
+
+test('P13: a plain command loads no further file, one with limits loads theirs', () => {
+  const script = `
+    const { run } = await import(${JSON.stringify(entry)});
+    const { basename } = await import('node:path');
+    const { Session } = await import('node:inspector');
+    const session = new Session();
+    session.connect();
+    const loaded = [];
+    let characters = 0;
+    session.on('Debugger.scriptParsed', ({ params }) => {
+      if (!params.url.includes('/dist/')) return;
+      loaded.push(basename(params.url));
+      characters += params.length;
+    });
+    session.post('Debugger.enable');
+    console.log(characters);
+    loaded.length = 0;
+    await run('exit 3');
+    console.log(loaded.length);
+    await run('exit 3', { limits: { cpuSeconds: 9 } });
+    console.log(loaded[0]);`;
+  const args = ['--input-type=module', '-e', script];
+  const [characters, more, part] = execFileSync(process.execPath, args, { encoding: 'utf8' })
+    .trim()
+    .split('\n');
+  // The time that V8 takes for the package grows with its text.
+  expect(Number(characters)).toBeLessThan(200_000);
+  expect([more, part]).toEqual(['0', 'command-limits-groups.cjs']);
 });

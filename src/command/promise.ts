@@ -5,13 +5,14 @@ import { hostOwner, type Owner } from '../engine/owner.js';
 import { type CommandHandle, type CommandHost, EngineProcess } from '../engine/process.js';
 import { type Requested, toResult } from '../engine/result.js';
 import type { CommandLimits } from '../options/limits.js';
-import { isTraced, traceCommand } from '../receipt/trace.js';
-import { markBefore } from '../sandbox/git/checkout/checkout.js';
+import { isTraced } from '../receipt/channel.js';
+import { traceCommand } from '../receipt/trace.js';
 import { toldFromThere } from '../sandbox/held/elsewhere.js';
 import { abortReason, onAbort } from '../support/abort.js';
 import { callOut, failing } from '../support/errors.js';
 import { nextTurn, refused, settlesAtOnce, UnderWay } from '../support/timing.js';
 import { needsChecks, withChecks } from './after/checks.js';
+import { beforeSandboxed } from './after/in-sandbox.js';
 import { SpillFile } from './after/spill-check.js';
 import { decoding } from './encoding/decoding.js';
 import { LimitGroups, needsGroups } from './limits/groups.js';
@@ -31,7 +32,7 @@ export function startHere(
   events: CommandEvents,
 ): CommandHandle {
   const { sandbox, encoding } = command;
-  if (sandbox !== undefined) markBefore(command);
+  if (sandbox !== undefined) beforeSandboxed(command);
   const engine = encoding === undefined ? EngineProcess : decoding(EngineProcess, encoding);
   return engine.start(owner, command, events);
 }

@@ -4,7 +4,9 @@ import type { Receipt } from '../receipt/receipt.js';
 import { abortReason } from '../support/abort.js';
 import { brand, InputError } from '../support/errors.js';
 import { TaskLimitError } from '../tasks/errors.js';
-import { CANCELLED } from './notices.js';
+
+/** The notice of a command that the caller ended. */
+export const CANCELLED = 'Command cancelled';
 
 /** Why a tool call failed. */
 export type ToolErrorKind =

@@ -4,8 +4,8 @@ import type { Receipt } from '../receipt/receipt.js';
 import { messageOf } from '../support/errors.js';
 import { signalExitCode } from '../support/signals.js';
 import type { ToolResult } from './contract.js';
-import { receiptIn, receiptOfError, ToolAbortError, toToolError } from './errors.js';
-import { CANCELLED, NO_STATUS, signalNotice } from './notices.js';
+import { CANCELLED, receiptIn, receiptOfError, ToolAbortError, toToolError } from './errors.js';
+import { NO_STATUS, signalNotice } from './notices.js';
 import { timeoutLine } from './timeout-notice.js';
 
 /** The facts about a command that its entry is made of. */

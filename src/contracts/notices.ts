@@ -63,9 +63,6 @@ export function signalNotice(signal: NodeJS.Signals): string {
   return `Killed by ${signal}.`;
 }
 
-/** The notice of a command that the caller ended. */
-export const CANCELLED = 'Command cancelled';
-
 /** The notice of a command that a person ended from its console. */
 export const DISMISSED = 'The user ended it from the console.';
 

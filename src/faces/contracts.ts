@@ -6,5 +6,10 @@ export {
   type ContractName,
   createBashTool,
 } from '../contracts/create-bash-tool.js';
-export { ToolAbortError, ToolError, type ToolErrorKind, toToolError } from '../contracts/errors.js';
-export { CANCELLED } from '../contracts/notices.js';
+export {
+  CANCELLED,
+  ToolAbortError,
+  ToolError,
+  type ToolErrorKind,
+  toToolError,
+} from '../contracts/errors.js';

@@ -2,10 +2,8 @@ import type { EngineCommand } from '../../engine/message.js';
 import type { RunResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
 import type { CommandLimits } from '../../options/limits.js';
-import { withDenials } from '../../sandbox/denials/denials.js';
-import { withCheckouts } from '../../sandbox/git/checkout/checkout.js';
-import { withHeld } from '../../sandbox/held/report.js';
 import { type LimitGroups, reportOf } from '../limits/groups.js';
+import { afterSandboxed } from './in-sandbox.js';
 import { wasKilled, withMemoryChecked } from './out-of-memory.js';
 import { reachedLimits } from './reached-limits.js';
 import { withSpillChecked } from './spill-check.js';
@@ -43,7 +41,6 @@ export async function withChecks(
   runApart: RunApart,
 ): Promise<RunResult> {
   const { command, groups, limits, owner } = ended;
-  const { sandbox, directory = '/' } = command;
   const kills = (await groups?.memoryKills()) ?? 0;
   const refusals = (await groups?.refusedProcesses()) ?? 0;
   if (result.background.length === 0) await groups?.remove();
@@ -53,13 +50,10 @@ export async function withChecks(
       : wasKilled(result)
         ? await withMemoryChecked(result)
         : result;
-  const withDenied = sandbox
-    ? await withCheckouts(
-        await withHeld(await withDenials(withMemory, sandbox, directory, since)),
-        command,
-        (lookup) => runApart(lookup, owner),
-      )
-    : withMemory;
+  const withDenied =
+    command.sandbox === undefined
+      ? withMemory
+      : await afterSandboxed(withMemory, command, since, (look) => runApart(look, owner));
   const hasRun =
     withDenied.outcome.kind !== 'cancelled' || withDenied.outcome.ending.kind !== 'neverStarted';
   const withReport =

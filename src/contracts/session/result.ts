@@ -8,10 +8,9 @@ import {
 } from '../../receipt/receipt.js';
 import { keptFile } from '../call.js';
 import type { ToolResult } from '../contract.js';
-import { ToolAbortError } from '../errors.js';
+import { CANCELLED, ToolAbortError } from '../errors.js';
 import {
   afterWarning,
-  CANCELLED,
   exitNotice,
   formatSeconds,
   NO_STATUS,

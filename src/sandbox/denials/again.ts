@@ -57,7 +57,7 @@ export async function orAgain<Result extends RunResult>(
   again: (sandbox: SandboxOption) => Promise<Result>,
 ): Promise<Result> {
   const { sandbox: report, outcome, durationMs, background, command } = first;
-  const sandbox = readSandbox(option);
+  const sandbox = option === undefined ? undefined : readSandbox(option);
   const denials = report?.denials ?? [];
   const isOver = outcome.kind === 'exited' || outcome.kind === 'signaled';
   if (sandbox === undefined || denials.length === 0 || !isOver) return first;

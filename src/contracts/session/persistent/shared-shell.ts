@@ -5,13 +5,13 @@ import {
   type ShellCall,
 } from '../../../persistent-shell/shell.js';
 import { SandboxPlace } from '../../../persistent-shell/shell-sandbox.js';
-import { isTraced, traceCommand } from '../../../receipt/trace.js';
+import { isTraced } from '../../../receipt/channel.js';
+import { traceCommand } from '../../../receipt/trace.js';
 import { throwIfAborted } from '../../../support/abort.js';
 import { ExclusiveQueue } from '../../../support/mutex.js';
 import { performCommand } from '../../call.js';
 import type { ToolCall, ToolResult } from '../../contract.js';
-import { ToolAbortError, ToolError } from '../../errors.js';
-import { CANCELLED } from '../../notices.js';
+import { CANCELLED, ToolAbortError, ToolError } from '../../errors.js';
 import { type CallMoment, shellEnvironment } from '../../options.js';
 import { streamLimits } from '../output.js';
 import type { SessionDetails } from '../result.js';

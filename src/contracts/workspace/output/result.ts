@@ -4,11 +4,10 @@ import type { TimeoutReason } from '../../../engine/timeout-reason.js';
 import { type KeptReceipt, makeReceipt, type Receipt } from '../../../receipt/receipt.js';
 import type { TaskResult } from '../../../tasks/status.js';
 import type { ToolResult } from '../../contract.js';
-import { ToolAbortError, ToolError } from '../../errors.js';
+import { CANCELLED, ToolAbortError, ToolError } from '../../errors.js';
 import { readableOutput } from '../../lossy.js';
 import {
   afterWarning,
-  CANCELLED,
   DISMISSED,
   exitNotice,
   joinSections,
