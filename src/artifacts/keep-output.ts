@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path';
 import type { SpillReport } from '../engine/outcome.js';
 import type { SpillOptions } from '../options/command-options.js';
 import { removeHostFile } from '../support/directories/host-files.js';
-import { messageOf } from '../support/errors.js';
+import { callOut, messageOf } from '../support/errors.js';
 import { warnHost } from '../support/logger.js';
 import { withinTime } from '../support/timing.js';
 import type { Artifact, ArtifactDraft, ArtifactStore } from './store.js';
@@ -82,11 +82,12 @@ export class OutputKeeper {
   }
 
   /**
-   * Keeps the output of a command that has ended; `report` describes the file, if one was made.
+   * Keeps the output of a command that has ended; `report` describes the file, if one was made. Without a
+   * file, as for nearly every command, there is nothing to wait for.
    *
    * @param tool A name other than the one it was opened with.
    */
-  async finish(report: SpillReport | undefined, tool?: string): Promise<KeptOutput> {
+  finish(report: SpillReport | undefined, tool?: string): KeptOutput | Promise<KeptOutput> {
     if (this.#draft === undefined) {
       return this.#failure === undefined
         ? { kind: 'none' }
@@ -96,7 +97,14 @@ export class OutputKeeper {
       this.abandon();
       return { kind: 'none' };
     }
-    const draft = this.#draft;
+    return this.#keep(this.#draft, report, tool);
+  }
+
+  async #keep(
+    draft: ArtifactDraft,
+    report: SpillReport,
+    tool: string | undefined,
+  ): Promise<KeptOutput> {
     try {
       const artifact = await answerOf(draft.keep(report, tool), KEEP_MS);
       if (artifact !== undefined) {
@@ -122,7 +130,7 @@ export class OutputKeeper {
 
   /** Discards the draft of a command that never ran. */
   abandon(): void {
-    if (this.#draft !== undefined) void discard(this.#draft);
+    if (this.#draft !== undefined) discard(this.#draft);
   }
 }
 
@@ -167,11 +175,11 @@ function checkArtifact({ id, bytes }: Artifact): void {
   throw new TypeError('the artifact store did not return an artifact');
 }
 
-/** Never rejects: a store's failure must not fail the command. */
-async function discard(draft: ArtifactDraft): Promise<void> {
-  try {
-    await draft.discard();
-  } catch (error) {
-    warnHost(`the artifact store's discard() failed: ${messageOf(error)}`);
-  }
+/** A store's failure must not fail the command. */
+function discard(draft: ArtifactDraft): void {
+  void callOut(() => draft.discard(), warnOfDiscard);
+}
+
+function warnOfDiscard(error: unknown): void {
+  warnHost(`the artifact store's discard() failed: ${messageOf(error)}`);
 }

@@ -74,15 +74,21 @@ export function createWorkspaceTool(options: WorkspaceOptions): WorkspaceTool {
     return noted(entry, runUpdating(command, call));
   }
 
-  async function runUpdating(
+  function runUpdating(
     command: PreparedCommand,
     call: ToolCall<WorkspaceDetails>,
   ): Promise<Answer> {
     const { signal } = call;
-    if (call.onUpdate === undefined && call.onOutput === undefined) {
-      const { owner, disposal } = context;
-      return runPrepared(command, { owner, settings, disposal, signal });
-    }
+    if (call.onUpdate !== undefined || call.onOutput !== undefined) return runHeard(command, call);
+    const { owner, disposal } = context;
+    return runPrepared(command, { owner, settings, disposal, signal });
+  }
+
+  async function runHeard(
+    command: PreparedCommand,
+    call: ToolCall<WorkspaceDetails>,
+  ): Promise<Answer> {
+    const { signal } = call;
     const listeners = new CallListeners(call, settings.updates);
     // On a terminal, updates show the screen, not the escape sequences that draw it.
     const onTerminal = { onOutput: listeners.pass, onScreen: listeners.show };

@@ -271,17 +271,27 @@ export interface OutputSettings {
  * Keeps an output that is not shown whole. Output with invalid bytes may be too short for a file to be made,
  * and too long as text: then the text is kept.
  */
-export async function finishOutput(
+export function finishOutput(
   result: MergedResult,
   keeper: OutputKeeper,
-  { output, artifacts }: OutputSettings,
-): Promise<KeptOutput> {
-  const { output: capture } = result;
-  if (result.spill !== undefined && isShownWhole(capture, output) && !keeper.isNamed) {
-    await keeper.drop(result.spill);
-    return { kind: 'none' };
+  settings: OutputSettings,
+): KeptOutput | Promise<KeptOutput> {
+  const { output: capture, spill } = result;
+  if (spill !== undefined && isShownWhole(capture, settings.output) && !keeper.isNamed) {
+    return keeper.drop(spill).then(() => ({ kind: 'none' }));
   }
-  const kept = await keeper.finish(result.spill);
+  const kept = keeper.finish(spill);
+  return kept instanceof Promise
+    ? kept.then((known) => orText(known, result, settings))
+    : orText(kept, result, settings);
+}
+
+/** Keeps the text where nothing else was kept. */
+function orText(
+  kept: KeptOutput,
+  { output: capture }: MergedResult,
+  { output, artifacts }: OutputSettings,
+): KeptOutput | Promise<KeptOutput> {
   if (kept.kind !== 'none' || artifacts === undefined || capture.kind === 'cut') return kept;
   if (isShownWhole(capture, output)) return kept;
   return keepText(artifacts, TOOL, capture.text);
