@@ -3,10 +3,12 @@
 pub mod head_tail;
 pub mod live;
 pub mod ring;
+pub mod scan;
 pub mod text;
 pub mod utf8;
 
 use crate::capture::head_tail::{Kept, Window};
+use crate::capture::scan::{Content, scan};
 use crate::capture::text::Text;
 use crate::capture::utf8::{CharacterCount, complete_prefix, severed_prefix};
 
@@ -89,11 +91,12 @@ impl Capture {
     pub fn push(&mut self, chunk: &[u8]) {
         let Some(last) = chunk.last() else { return };
         self.bytes += chunk.len() as u64;
-        self.newlines += bytecount::count(chunk, b'\n') as u64;
-        self.has_nul = self.has_nul || memchr::memchr(0, chunk).is_some();
-        self.measure_last_line(chunk);
+        let content = scan(chunk);
+        self.newlines += content.newlines;
+        self.has_nul |= content.has_nul;
+        self.measure_last_line(chunk, content);
         self.ends_with_newline = *last == b'\n';
-        self.characters.push(chunk);
+        self.characters.push(chunk, content);
         self.window.push(chunk);
     }
 
@@ -109,9 +112,13 @@ impl Capture {
     }
 
     /// Updates the length of the last line. A line with its newline is the last one until another begins.
-    fn measure_last_line(&mut self, chunk: &[u8]) {
+    fn measure_last_line(&mut self, chunk: &[u8], content: Content) {
         if self.ends_with_newline {
             self.last_line = 0;
+        }
+        if content.newlines == 0 {
+            self.last_line += chunk.len() as u64;
+            return;
         }
         let text = chunk.strip_suffix(b"\n").unwrap_or(chunk);
         match memchr::memrchr(b'\n', text) {

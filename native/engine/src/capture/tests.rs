@@ -117,3 +117,12 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_nul_among_ascii_is_shown_as_among_other_text() {
+    for text in ["a\0b\n", "\0", "é\0"] {
+        let captured = capture(Limits { head: 9, tail: 9 }, &[text.into()]);
+        let Parts::Complete(shown) = captured.kept else { panic!("{text:?}") };
+        assert_eq!(shown.to_string(), text.replace('\0', "\u{2400}"));
+    }
+}

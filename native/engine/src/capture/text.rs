@@ -1,5 +1,7 @@
 //! Decoding of bytes to text, off the main thread, in the form that crosses to JavaScript fastest.
 
+use crate::capture::scan::scan;
+
 /// Decoded text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Text {
@@ -16,12 +18,17 @@ pub const NUL_SYMBOL: char = '\u{2400}';
 impl Text {
     /// Decodes UTF-8: invalid sequences become U+FFFD, NUL becomes [`NUL_SYMBOL`].
     pub fn decode(bytes: Vec<u8>) -> Text {
-        let has_nul = memchr::memchr(0, &bytes).is_some();
-        if !has_nul && bytes.is_ascii() {
-            return Text::Ascii(bytes);
+        let content = scan(&bytes);
+        let visible = |unit: u16| if unit == 0 { NUL_SYMBOL as u16 } else { unit };
+        match (content.is_ascii, content.has_nul) {
+            (true, false) => return Text::Ascii(bytes),
+            // Each byte is a unit, with no sequences to look for.
+            (true, true) => {
+                return Text::Utf16(bytes.iter().map(|byte| visible((*byte).into())).collect());
+            }
+            (false, _) => {}
         }
         let text = String::from_utf8_lossy(&bytes);
-        let visible = |unit: u16| if unit == 0 { NUL_SYMBOL as u16 } else { unit };
         Text::Utf16(text.encode_utf16().map(visible).collect())
     }
 

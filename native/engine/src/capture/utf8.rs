@@ -5,6 +5,8 @@
 
 use std::str::from_utf8;
 
+use crate::capture::scan::Content;
+
 /// Returns the length of the prefix of `bytes` that does not end inside a character.
 ///
 /// Only a sequence that could still become valid is left out: at most 3 bytes.
@@ -44,10 +46,10 @@ pub struct CharacterCount {
 }
 
 impl CharacterCount {
-    /// Counts the next piece.
-    pub fn push(&mut self, chunk: &[u8]) {
+    /// Counts the next piece, which consists of this.
+    pub fn push(&mut self, chunk: &[u8], content: Content) {
         let rest = self.finish_pending(chunk);
-        if rest.is_ascii() {
+        if content.is_ascii {
             self.characters += rest.len() as u64;
         } else {
             self.count(rest);

@@ -2,6 +2,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
+use crate::capture::scan::scan;
 
 /// Bytes with many broken, split and whole sequences.
 fn messy() -> impl Strategy<Value = Vec<u8>> {
@@ -27,7 +28,8 @@ proptest! {
         places.sort_unstable();
         let mut count = CharacterCount::default();
         for pair in places.windows(2) {
-            count.push(&bytes[pair[0]..pair[1]]);
+            let piece = &bytes[pair[0]..pair[1]];
+            count.push(piece, scan(piece));
         }
         let decoded = String::from_utf8_lossy(&bytes);
         let invalid = std::str::from_utf8(&bytes).is_err();
