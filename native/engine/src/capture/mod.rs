@@ -8,7 +8,7 @@ pub mod text;
 pub mod utf8;
 
 use crate::capture::head_tail::{Kept, Window};
-use crate::capture::scan::{Content, scan};
+use crate::capture::scan::{ByteContent, scan};
 use crate::capture::text::Text;
 use crate::capture::utf8::{CharacterCount, complete_prefix, severed_prefix};
 
@@ -112,7 +112,7 @@ impl Capture {
     }
 
     /// Updates the length of the last line. A line with its newline is the last one until another begins.
-    fn measure_last_line(&mut self, chunk: &[u8], content: Content) {
+    fn measure_last_line(&mut self, chunk: &[u8], content: ByteContent) {
         if self.ends_with_newline {
             self.last_line = 0;
         }

@@ -5,7 +5,7 @@
 
 /// What a piece of output consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Content {
+pub struct ByteContent {
     /// The number of newlines.
     pub newlines: u64,
     /// Whether a byte is NUL.
@@ -15,7 +15,7 @@ pub struct Content {
 }
 
 /// Looks at all bytes once.
-pub fn scan(bytes: &[u8]) -> Content {
+pub fn scan(bytes: &[u8]) -> ByteContent {
     #[cfg(target_arch = "x86_64")]
     if bytes.len() >= ROW && std::is_x86_feature_detected!("avx2") {
         // SAFETY: this processor has the instructions, which is all that the function asks for.
@@ -25,8 +25,8 @@ pub fn scan(bytes: &[u8]) -> Content {
 }
 
 /// Without wide registers three passes, each by its library, are faster than one by the compiler.
-fn scan_parts(bytes: &[u8]) -> Content {
-    Content {
+fn scan_parts(bytes: &[u8]) -> ByteContent {
+    ByteContent {
         newlines: bytecount::count(bytes, b'\n') as u64,
         has_nul: memchr::memchr(0, bytes).is_some(),
         is_ascii: bytes.is_ascii(),
@@ -39,7 +39,7 @@ const ROW: usize = 128;
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn scan_wide(bytes: &[u8]) -> Content {
+fn scan_wide(bytes: &[u8]) -> ByteContent {
     let (mut newlines, mut lowest, mut all_bits) = (0, [u8::MAX; ROW], [0; ROW]);
     let (rows, rest) = bytes.as_chunks::<ROW>();
     // A column's count of newlines is a byte, which must not overflow.
@@ -56,7 +56,7 @@ fn scan_wide(bytes: &[u8]) -> Content {
         newlines += counts.iter().map(|count| u64::from(*count)).sum::<u64>();
     }
     let rest = scan_parts(rest);
-    Content {
+    ByteContent {
         newlines: newlines + rest.newlines,
         has_nul: rest.has_nul || lowest.contains(&0),
         is_ascii: rest.is_ascii && all_bits.is_ascii(),

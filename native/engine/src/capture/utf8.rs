@@ -5,7 +5,7 @@
 
 use std::str::from_utf8;
 
-use crate::capture::scan::Content;
+use crate::capture::scan::ByteContent;
 
 /// Returns the length of the prefix of `bytes` that does not end inside a character.
 ///
@@ -47,7 +47,7 @@ pub struct CharacterCount {
 
 impl CharacterCount {
     /// Counts the next piece, which consists of this.
-    pub fn push(&mut self, chunk: &[u8], content: Content) {
+    pub fn push(&mut self, chunk: &[u8], content: ByteContent) {
         let rest = self.finish_pending(chunk);
         if content.is_ascii {
             self.characters += rest.len() as u64;
