@@ -9,7 +9,7 @@ import type { CommandLimits } from '../options/limits.js';
 import type { CarriedBy } from '../options/roads.js';
 import type { SandboxPolicy } from '../sandbox/policy.js';
 import { onAbort } from '../support/abort.js';
-import { settlesAtOnce, settlesWithin, startTimer } from '../support/timing.js';
+import { firstOf, settlesAtOnce, settlesWithin, startTimer } from '../support/timing.js';
 import type { OutputOptions } from './call-output.js';
 import { LimitCounts, type LimitNews } from './limit-counts.js';
 import { OutsideView } from './outside-view.js';
@@ -248,7 +248,8 @@ export class PersistentShell {
     const offAbort = signal && onAbort(signal, () => stop('cancelled'));
     const offWatch = this.#wires.watch(() => stop('lost'));
     try {
-      const told = await Promise.race([report, this.#process.result.then(() => undefined)]);
+      const first = await firstOf<ShellReport | RunResult>(report, this.#process.result);
+      const told = 'status' in first ? first : undefined;
       // Then the shell exits by itself.
       if (told !== undefined && told.status === undefined) await this.ended;
       if (told !== undefined && reason === undefined) return told;

@@ -30,9 +30,53 @@ export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => startTimer(ms, resolve, 'keepsAlive'));
 }
 
+/** Those that wait for work to settle, by the work. */
+const waiters = new WeakMap<Promise<unknown>, Set<() => void>>();
+
+/**
+ * Returns what the first of these to settle returns. Unlike `Promise.race()` it leaves nothing behind on
+ * those that go on: such as the end of a process, which is waited for again and again.
+ *
+ * @throws The error that the first of them throws.
+ */
+export async function firstOf<T>(...all: readonly Promise<T>[]): Promise<T> {
+  const offs: (() => void)[] = [];
+  try {
+    const { first } = await new Promise<{ first: Promise<T> }>((resolve) => {
+      for (const one of all) offs.push(onSettled(one, () => resolve({ first: one })));
+    });
+    return await first;
+  } finally {
+    for (const off of offs) off();
+  }
+}
+
+/**
+ * Calls `then` when the work settles.
+ *
+ * @returns A function that has it not called any more, and frees it.
+ */
+function onSettled(work: Promise<unknown>, then: () => void): () => void {
+  const known = waiters.get(work);
+  const waiting = known ?? new Set();
+  waiting.add(then);
+  if (known === undefined) {
+    waiters.set(work, waiting);
+    const settle = (): void => {
+      waiters.delete(work);
+      for (const one of waiting) one();
+    };
+    // A promise keeps what `then()` is given until it settles: so this is done once.
+    work.then(settle, settle);
+  }
+  return () => waiting.delete(then);
+}
+
 /** The number of steps that a wait is divided into, unless it is short. */
 const STEPS = 8;
 const SHORT_MS = 80;
+
+const LATE = Symbol('late');
 
 /**
  * Waits for work that may never settle. Returns whether it settled in time. While the host's thread is
@@ -49,10 +93,10 @@ export async function settlesWithin(
   let stop = (): void => {};
   let left = ms < SHORT_MS ? 1 : STEPS;
   const stepMs = Math.ceil(ms / left);
-  const late = new Promise<boolean>((resolve) => {
+  const late = new Promise<typeof LATE>((resolve) => {
     const step = (): void => {
       if (left === 0) {
-        resolve(false);
+        resolve(LATE);
         return;
       }
       left -= 1;
@@ -61,7 +105,7 @@ export async function settlesWithin(
     step();
   });
   try {
-    return await Promise.race([Promise.resolve(work).then(() => true), late]);
+    return (await firstOf<unknown>(Promise.resolve(work), late)) !== LATE;
   } finally {
     stop();
   }

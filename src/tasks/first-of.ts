@@ -1,5 +1,7 @@
 import { abortReason, onAbort, throwIfAborted } from '../support/abort.js';
 import { isMissing } from '../support/checks.js';
+import { firstOf } from '../support/timing.js';
+import type { TaskEnd } from './status.js';
 import type { Task } from './task.js';
 import type { Awaited, Until } from './wait.js';
 
@@ -61,9 +63,10 @@ async function waitFor(
   signal: AbortSignal | undefined,
 ): Promise<FirstOf> {
   const { receipt } = task;
-  const ended = task.ended.then((): Awaited | Promise<never> => {
-    return mayListen(task, until) ? new Promise(() => {}) : { kind: 'ended', receipt, running: 0 };
-  });
-  const awaited = await Promise.race([ended, task.wait(until, { since: task.seen, signal })]);
-  return { task, awaited };
+  const met = task
+    .wait(until, { since: task.seen, signal })
+    .then((awaited): FirstOf => ({ task, awaited }));
+  const first = await firstOf<FirstOf | TaskEnd>(task.ended, met);
+  if ('awaited' in first || mayListen(task, until)) return met;
+  return { task, awaited: { kind: 'ended', receipt, running: 0 } };
 }

@@ -2,6 +2,7 @@ import { getEventListeners, once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import {
+  firstOf,
   inLaterTurn,
   settlesAtOnce,
   settlesWithin,
@@ -106,4 +107,26 @@ test('a stretch in which the host was busy does not count as time that work has 
   while (performance.now() < until);
   expect(await inTime).toBe(true);
   expect(await settlesWithin(never, 200, 'keepsAlive')).toBe(false);
+});
+
+test('of several the first to settle counts, whether it fails or not', async () => {
+  const reason = new Error('no');
+  expect(await firstOf(never, Promise.resolve(1), Promise.resolve(2))).toBe(1);
+  expect(await failureOf(firstOf(never, Promise.reject(reason)))).toBe(reason);
+  const late = nextTurn().then(() => Promise.reject(reason));
+  expect(await firstOf(late, Promise.resolve(1))).toBe(1);
+  expect(await failureOf(late)).toBe(reason);
+  expect(await failureOf(firstOf(late, never))).toBe(reason);
+});
+
+test('what waits for work that goes on leaves nothing with it', async () => {
+  const work = new Promise<string>((resolve) => setTimeout(resolve, 50, 'done'));
+  const reactions = vi.spyOn(work, 'then');
+  for (let time = 0; time < 20; time += 1) {
+    expect(await firstOf(work, Promise.resolve('other'))).toBe('other');
+    expect(await settlesWithin(work, 0)).toBe(false);
+  }
+  expect(reactions).toHaveBeenCalledTimes(1);
+  expect(await firstOf(work, never)).toBe('done');
+  expect(await settlesWithin(work, DAY_MS)).toBe(true);
 });

@@ -3,7 +3,7 @@ import type { TerminalSize } from '../../../options/terminal.js';
 import { isAbortSignal } from '../../../support/abort.js';
 import { type OptionNames, readOptions } from '../../../support/checks.js';
 import { InputError, showValue } from '../../../support/errors.js';
-import { pause } from '../../../support/timing.js';
+import { firstOf, pause } from '../../../support/timing.js';
 import type { DetachedSubject } from '../detached-subject.js';
 import { DEFAULT_KEYS, DetachKeys, parseDetachKeys } from './detach-keys.js';
 import type { DetachedTerminal } from './detached-terminal.js';
@@ -150,7 +150,7 @@ class ShownTerminal {
         // The keeper is gone, which shows in a moment; or it has no room for one more client.
         failures += 1;
         if (failures === MOST_FAILURES) throw new Error(NO_ROOM);
-        await Promise.race([this.#over, pause(AGAIN_MS)]);
+        await firstOf(this.#over, pause(AGAIN_MS));
         continue;
       }
       failures = 0;
