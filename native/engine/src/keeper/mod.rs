@@ -2,6 +2,7 @@
 
 pub mod attributes;
 pub mod cradles;
+pub mod former;
 pub mod identity;
 pub mod lifeline;
 pub mod namespaces;

@@ -42,15 +42,20 @@ pub struct Seat {
 
 impl Seat {
     /// Makes an empty seat. `program`: the keeper's path. `on_start` is called with each keeper; events of
-    /// their cradles are reported by `watch`.
+    /// their cradles are reported by `watch`. `stood`: whether a sandbox with that plan has ever been set up.
     pub fn new(
         program: Option<PathBuf>,
         watch: Watch,
         on_start: OnStart,
         plan: Option<Arc<[u8]>>,
+        stood: Arc<AtomicBool>,
     ) -> Self {
-        let stood = Arc::default();
         Seat { program, watch, on_start, plan, stood, current: Mutex::new(None) }
+    }
+
+    /// Returns whether a sandbox with its plan has ever been set up.
+    pub fn stood(&self) -> Arc<AtomicBool> {
+        self.stood.clone()
     }
 
     /// Empties the seat. Returns its keeper, which is to resign.

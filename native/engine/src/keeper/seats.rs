@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use parking_lot::Mutex;
 
 use crate::command::errors::{LaunchError, Step};
+use crate::keeper::former::FormerPlans;
 use crate::keeper::identity::StartsIn;
 use crate::keeper::seat::{OnStart, Seat, SeatState};
 use crate::keeper::{Keeper, Turn};
@@ -18,8 +20,15 @@ pub struct Seats {
     program: Option<PathBuf>,
     watch: Watch,
     on_start: OnStart,
+    sandboxes: Mutex<Sandboxes>,
+}
+
+/// The sandboxes of the host.
+#[derive(Default)]
+struct Sandboxes {
     /// In the order of their last use; the last one used is last.
-    sandboxes: Mutex<Vec<Sandboxed>>,
+    seats: Vec<Sandboxed>,
+    former: FormerPlans,
 }
 
 /// A plan, and the seat of its sandbox.
@@ -29,14 +38,12 @@ type Sandboxed = (Arc<[u8]>, Arc<Seat>);
 const FEW: usize = 32;
 /// The most sandboxes.
 const MOST: usize = 256;
-/// The most plans for which it is known that their sandbox has been set up. A sandbox of a forgotten plan is
-/// not reported as renewed.
-const MOST_KNOWN: usize = 1024;
 
 impl Seats {
     /// Makes empty seats: see [`Seat::new`].
     pub fn new(program: Option<PathBuf>, watch: Watch, on_start: OnStart) -> Self {
-        let open = Seat::new(program.clone(), watch.clone(), on_start.clone(), None);
+        let open =
+            Seat::new(program.clone(), watch.clone(), on_start.clone(), None, Arc::default());
         Seats { open, program, watch, on_start, sandboxes: Mutex::default() }
     }
 
@@ -66,23 +73,26 @@ impl Seats {
         }
     }
 
+    /// Makes an empty seat for sandboxes of a plan.
+    fn seat_of(&self, plan: &Arc<[u8]>, stood: Arc<AtomicBool>) -> Seat {
+        let (program, watch) = (self.program.clone(), self.watch.clone());
+        Seat::new(program, watch, self.on_start.clone(), Some(plan.clone()), stood)
+    }
+
     /// Returns the seat of this sandbox, and makes room for it.
     fn of_sandbox(&self, plan: &Arc<[u8]>) -> Result<Arc<Seat>, LaunchError> {
         let mut sandboxes = self.sandboxes.lock();
-        let entry = match sandboxes.iter().rposition(|(known, _)| known == plan) {
-            Some(place) => sandboxes.remove(place),
+        let entry = match sandboxes.seats.iter().rposition(|(known, _)| known == plan) {
+            Some(place) => sandboxes.seats.remove(place),
             None => {
                 Reach::note_plan(plan);
-                let (program, watch) = (self.program.clone(), self.watch.clone());
-                let plan = plan.clone();
-                let seat = Seat::new(program, watch, self.on_start.clone(), Some(plan.clone()));
-                (plan, Arc::new(seat))
+                let stood = sandboxes.former.take(plan).unwrap_or_default();
+                (plan.clone(), Arc::new(self.seat_of(plan, stood)))
             }
         };
         let seat = entry.1.clone();
-        let left =
-            if seat.state() == SeatState::Empty { make_room(&mut sandboxes) } else { Ok(None) };
-        sandboxes.push(entry);
+        let left = if seat.state() == SeatState::Empty { sandboxes.make_room() } else { Ok(None) };
+        sandboxes.seats.push(entry);
         drop(sandboxes);
         if let Some(keeper) = left? {
             keeper.resign();
@@ -91,23 +101,27 @@ impl Seats {
     }
 }
 
-/// Makes room for one more sandbox. Returns the keeper that has lost its seat for that.
-fn make_room(sandboxes: &mut Vec<Sandboxed>) -> Result<Option<Arc<Keeper>>, LaunchError> {
-    let states: Vec<SeatState> = sandboxes.iter().map(|(_, seat)| state(seat)).collect();
-    if sandboxes.len() >= MOST_KNOWN
-        && let Some(place) = states.iter().position(|state| *state == SeatState::Empty)
-    {
-        sandboxes.remove(place);
-        return make_room(sandboxes);
-    }
-    match room(&states) {
-        Room::Enough => Ok(None),
-        Room::InPlaceOf(place) => Ok(sandboxes.get(place).and_then(|(_, seat)| seat.vacate())),
-        Room::None => Err(LaunchError {
-            step: Step::Sandbox,
-            errno: libc::EAGAIN,
-            subject: format!("{MOST} sandboxes exist, and something runs in each"),
-        }),
+impl Sandboxes {
+    /// Makes room for one more sandbox. Returns the keeper that has lost its seat for that.
+    fn make_room(&mut self) -> Result<Option<Arc<Keeper>>, LaunchError> {
+        let Sandboxes { seats, former } = self;
+        seats.retain(|(plan, seat)| {
+            let is_empty = state(seat) == SeatState::Empty;
+            if is_empty {
+                former.note(plan, seat.stood());
+            }
+            !is_empty
+        });
+        let states: Vec<SeatState> = seats.iter().map(|(_, seat)| state(seat)).collect();
+        match room(&states) {
+            Room::Enough => Ok(None),
+            Room::InPlaceOf(place) => Ok(seats.get(place).and_then(|(_, seat)| seat.vacate())),
+            Room::None => Err(LaunchError {
+                step: Step::Sandbox,
+                errno: libc::EAGAIN,
+                subject: format!("{MOST} sandboxes exist, and something runs in each"),
+            }),
+        }
     }
 }
 
