@@ -21,7 +21,17 @@ export const peakResidentBytes = () => status('VmHWM') * 1024;
 /** Resets the peak to the memory that is resident now. */
 export const resetPeakResident = () => writeFileSync('/proc/self/clear_refs', '5');
 
-export const openDescriptors = () => readdirSync('/proc/self/fd').length;
+/**
+ * The descriptors that a process has open; 0 of one that has ended.
+ * @param {number | 'self'} pid
+ */
+export function openDescriptors(pid = 'self') {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length;
+  } catch {
+    return 0;
+  }
+}
 
 /** Bytes that a program could still touch without swapping. */
 export function availableBytes() {

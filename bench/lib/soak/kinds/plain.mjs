@@ -1,6 +1,6 @@
 // Kinds of commands: each checks its own answer.
 import { strict as assert } from 'node:assert';
-import { loadForkline } from '../../peers/forkline.mjs';
+import { loadForkline } from '../../../peers/forkline.mjs';
 
 const { CONTRACT_NAMES, createBashTool, createOwner, run, spawn } = await loadForkline();
 
