@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -48,6 +48,10 @@ export function buildFloor() {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  if (built.status === 0) return;
+  if (built.status === 0) {
+    // Where no source is really another, nothing was made anew.
+    for (const file of [FLOOR_FILE, CLIENT_FILE]) utimesSync(file, new Date(), new Date());
+    return;
+  }
   throw new Error(`cmake-js could not build the floor:\n${built.stdout}${built.stderr}`);
 }
