@@ -89,7 +89,7 @@ export interface ExecuteOptions {
   /**
    * The most other commands of this process that are younger than 30 ms, and have not ended, when the command is
    * started: from 1 to 1,000,000. Until then it waits, first come first served, and none of its time counts.
-   * Default: two for each processor, and any number as long as a processor is idle.
+   * Default: three for each processor, and any number as long as a processor is idle.
    */
   readonly startsAtOnce?: number | undefined;
   /**

@@ -153,7 +153,7 @@ export const OPTIONS = {
       checkStartsAtOnce(value);
       needsNativeEngine('startsAtOnce', value, 'nothing');
     },
-    default: 'two for each processor, more while one is idle',
+    default: 'three for each processor, more while one is idle',
     becomes: ['startsAtOnce'],
     says: 'the most commands younger than 30 ms beside which this one is started; [until then it waits its turn](#many-starts-at-once)',
   },

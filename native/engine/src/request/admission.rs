@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_millis(2);
 const LOOK_AGAIN: Duration = Duration::from_micros(300);
 const AGAIN: Duration = Duration::from_millis(5);
 /// The usual number of young commands for each processor.
-const USUAL: usize = 2;
+const USUAL: usize = 3;
 
 /// The queue of orders.
 pub struct Admission {
@@ -61,7 +61,14 @@ impl Admission {
     pub fn put(&self, order: LaunchOrder) {
         let mut orders = self.orders.lock();
         match order.start() {
-            Some((id, most)) => orders.waiting.entry(most).or_default().push_back((id, order)),
+            Some((id, most)) => {
+                let alike = orders.waiting.entry(most).or_default();
+                alike.push_back((id, order));
+                // The launcher waits for the first of those alike; none comes before it.
+                if alike.len() > 1 {
+                    return;
+                }
+            }
             None => orders.urgent.push_back(order),
         }
         drop(orders);
@@ -71,7 +78,7 @@ impl Admission {
     /// Notes that a command has ended, or was not started.
     pub fn ended(&self, id: u64) {
         let mut orders = self.orders.lock();
-        if orders.young.remove(id) && !orders.waiting.is_empty() {
+        if orders.young.remove(id) && orders.is_admitting() {
             drop(orders);
             self.changed.notify_one();
         }
@@ -144,6 +151,11 @@ impl Orders {
         self.waiting.retain(|_, starts| !starts.is_empty());
     }
 
+    /// Returns whether a start that waits has its turn.
+    fn is_admitting(&self) -> bool {
+        self.waiting.keys().any(|most| self.young.admits(*most))
+    }
+
     /// Returns when to look for an idle processor. None: no start waits for one.
     fn next_look(&mut self, now: Instant) -> Option<Instant> {
         if !self.waiting.contains_key(&None) {
@@ -173,11 +185,10 @@ impl Orders {
 
 impl Young {
     fn admits(&self, most: Most) -> bool {
-        let (young, most) = match most {
-            Some(most) => (&self.all, usize::try_from(most).unwrap_or(usize::MAX)),
-            None => (&self.busy, processors() * USUAL),
-        };
-        young.len() < most
+        match most {
+            Some(most) => self.all.len() < usize::try_from(most).unwrap_or(usize::MAX),
+            None => self.busy.len() < processors() * USUAL,
+        }
     }
 
     fn add(&mut self, now: Instant, id: u64) {

@@ -51,7 +51,7 @@ fn one_that_may_start_passes_those_that_may_not() {
 #[test]
 fn an_idle_processor_admits_usual_starts_alone() {
     let (mut orders, now) = (Orders::default(), Instant::now());
-    let usual = super::processors() as u64 * 2;
+    let usual = (super::processors() * super::USUAL) as u64;
     (1..=usual + 1).for_each(|id| put(&mut orders, id, None));
     (1..=usual).for_each(|id| assert_eq!(next(&mut orders, now), Some(id)));
     put(&mut orders, 1000, Some(1));
