@@ -20,6 +20,7 @@ const SUITES = new Map([
   ['p18', () => import('../suites/rollouts.mjs')],
   ['p19', () => import('../suites/first-calls.mjs')],
   ['p22', () => import('../suites/small.mjs')],
+  ['p23', () => import('../suites/large.mjs')],
   ['descriptors', () => import('../suites/descriptors.mjs')],
   ['past', () => import('../suites/past.mjs')],
 ]);
