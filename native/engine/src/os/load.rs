@@ -1,29 +1,19 @@
 //! Whether the machine has a processor that nobody uses.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::io::Read;
 use std::sync::OnceLock;
 use std::thread;
 
-/// The state of the processors.
-#[derive(Default)]
-pub struct Load {
-    file: OnceLock<Option<File>>,
-}
-
-impl Load {
-    /// Returns whether fewer threads run, on the whole machine, than there are processors for this process.
-    /// False: more, or that can't be seen.
-    pub fn has_idle_processor(&self) -> bool {
-        let file = self.file.get_or_init(|| File::open("/proc/loadavg").ok());
-        let mut text = [0; 128];
-        let Some(length) = file.as_ref().and_then(|file| file.read_at(&mut text, 0).ok()) else {
-            return false;
-        };
-        let running = text.get(..length).and_then(running);
-        // The calling thread is one of those that run.
-        running.is_some_and(|running| running.saturating_sub(1) < processors())
-    }
+/// Returns whether fewer threads run, on the whole machine, than there are processors for this process.
+/// False: more, or that can't be seen.
+pub fn has_idle_processor() -> bool {
+    let mut text = [0; 128];
+    // Not kept open: who starts no burst holds no descriptor for it.
+    let read = File::open("/proc/loadavg").and_then(|mut file| file.read(&mut text));
+    let running = read.ok().and_then(|length| text.get(..length)).and_then(running);
+    // The calling thread is one of those that run.
+    running.is_some_and(|running| running.saturating_sub(1) < processors())
 }
 
 /// Returns how many processors this process may use.

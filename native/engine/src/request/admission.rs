@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use crate::os::load::{Load, processors};
+use crate::os::load::{has_idle_processor, processors};
 use crate::request::order::{LaunchOrder, Most};
 
 /// The age from which a command no longer counts: commands that wait for one another must all come to run.
@@ -24,7 +24,6 @@ const USUAL: usize = 3;
 pub struct Admission {
     orders: Mutex<Orders>,
     changed: Condvar,
-    load: Load,
 }
 
 #[derive(Default)]
@@ -53,8 +52,7 @@ struct Young {
 impl Admission {
     /// Makes an empty queue.
     pub fn new() -> Admission {
-        let (orders, changed) = (Mutex::default(), Condvar::new());
-        Admission { orders, changed, load: Load::default() }
+        Admission { orders: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Adds an order; never waits.
@@ -107,7 +105,7 @@ impl Admission {
             }
             let look = orders.next_look(now);
             if look.is_some_and(|look| look <= now) {
-                let is_idle = MutexGuard::unlocked(&mut orders, || self.load.has_idle_processor());
+                let is_idle = MutexGuard::unlocked(&mut orders, has_idle_processor);
                 orders.looked(now, is_idle);
                 continue;
             }
