@@ -5,7 +5,6 @@ pub mod cradles;
 pub mod former;
 pub mod identity;
 pub mod lifeline;
-pub mod namespaces;
 pub mod program;
 pub mod sandbox;
 pub mod seat;

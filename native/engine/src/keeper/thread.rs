@@ -5,13 +5,13 @@
 
 use std::cell::RefCell;
 use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use forkline_launch::bounding_set;
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{Mode, OFlags, open, readlinkat_raw};
 
-use crate::keeper::namespaces::{Inodes, NamespaceLinks};
 use crate::keeper::status::{EXPECTED_LINES, EXPECTED_STATUS, number_in, read};
 
 /// The rights that a thread needs to change this state.
@@ -30,7 +30,8 @@ pub struct Means {
 /// The state that `/proc` shows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shown {
-    namespaces: Inodes,
+    /// Inodes of its namespaces; 0: not shown.
+    namespaces: [u64; NAMESPACES.len()],
     rights: StatusRights,
     /// The cgroups.
     cgroups: Vec<u8>,
@@ -52,6 +53,11 @@ struct StatusRights {
     /// The number of the thread, if it may have installed filters itself: those of another thread may differ.
     filtered_by: Option<u64>,
 }
+
+/// The namespaces that a thread of many can change for itself or its children. (Its mount namespace shows in
+/// its root.)
+const NAMESPACES: [&str; 6] =
+    ["cgroup", "ipc", "net", "pid_for_children", "time_for_children", "uts"];
 
 const SETPCAP: u64 = 1 << 8;
 const SYS_ADMIN: u64 = 1 << 21;
@@ -78,7 +84,7 @@ struct Thread {
     number: u64,
     is_confined: bool,
     /// The files are kept open, since looking up a path costs more than reading.
-    namespaces: Option<NamespaceLinks>,
+    namespaces: Option<OwnedFd>,
     status: Option<File>,
     cgroups: Option<File>,
     label: Option<File>,
@@ -157,11 +163,18 @@ impl Thread {
         shown
     }
 
-    fn namespaces(&mut self) -> Inodes {
+    /// Reads the inodes of the namespaces from the text of the links, which is cheaper than stat.
+    fn namespaces(&mut self) -> [u64; NAMESPACES.len()] {
         if self.namespaces.is_none() {
-            self.namespaces = NamespaceLinks::of_this_thread();
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            self.namespaces = open(c"/proc/thread-self/ns", flags, Mode::empty()).ok();
         }
-        self.namespaces.as_ref().map(NamespaceLinks::inodes).unwrap_or_default()
+        let Some(directory) = &self.namespaces else { return Default::default() };
+        NAMESPACES.map(|name| {
+            let mut link = [0; 64];
+            let length = readlinkat_raw(directory, name, &mut link).unwrap_or(0);
+            inode_in(link.get(..length).unwrap_or_default())
+        })
     }
 
     fn rights(&mut self, means: Means) -> StatusRights {
@@ -194,6 +207,12 @@ impl StatusRights {
         let bounding = self.bounding.is_some() && before.can(SETPCAP);
         bounding || before.inheritable | now.inheritable != 0 || filters
     }
+}
+
+/// Returns the number in the text of a link, such as `net:[4026531833]`; 0: there is none.
+fn inode_in(link: &[u8]) -> u64 {
+    let digits = link.iter().filter(|byte| byte.is_ascii_digit());
+    digits.fold(0, |inode, digit| inode * 10 + u64::from(digit - b'0'))
 }
 
 fn open_own(name: &str) -> Option<File> {
