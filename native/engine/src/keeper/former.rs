@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn of_a_plan_that_is_gone_is_known_whether_it_stood_and_the_oldest_are_forgotten() {
         let mut former = FormerPlans::default();
-        let plan = |count: usize| format!("write\0/work/{count}\0").into_bytes();
+        let plan = |count: usize| format!("write\0/there/{count}\0").into_bytes();
         for count in 0..=MOST {
             former.note(&plan(count), Arc::new(AtomicBool::new(count % 2 == 1)));
         }
