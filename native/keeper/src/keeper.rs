@@ -171,6 +171,9 @@ impl HostKeeper {
                         }
                     }
                     Some(Call::Retire) => self.retired = true,
+                    Some(Call::Decide(number, answer)) => {
+                        self.sandbox.iter().for_each(|sandbox| sandbox.decide(number, answer));
+                    }
                     None => {}
                 },
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,

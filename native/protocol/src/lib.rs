@@ -6,6 +6,7 @@
 
 mod channel;
 mod detached;
+mod exec;
 mod fields;
 mod lifeline;
 mod member;
@@ -17,6 +18,7 @@ pub mod task;
 
 pub use channel::{Answer, Exit, Order, Start, Status, members_in_parts};
 pub use detached::{Detached, decode_report, encode_report};
+pub use exec::{ExecAnswer, ExecAsk, LONGEST_ASK};
 pub use lifeline::{Call, News};
 pub use member::Member;
 pub use memory::{memory_file, memory_program};
@@ -27,7 +29,7 @@ pub use socket::{Received, pair, receive, receive_now, send, stream_pair, take};
 /// The version of the protocol, which changes with every change of the messages. Host and keeper exchange
 /// their versions, and stop unless they are equal: the addon and the keeper are two files, and one of
 /// them may have been replaced.
-pub const VERSION: u32 = 12;
+pub const VERSION: u32 = 13;
 
 /// The roles of a keeper: its first argument. The second argument is the version.
 pub mod role {

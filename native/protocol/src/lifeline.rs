@@ -1,6 +1,7 @@
 //! The messages between a keeper and its host on the lifeline. End of file means that the other side has
 //! ended.
 
+use crate::exec::{ExecAnswer, ExecAsk};
 use crate::fields::{Reader, Writer};
 
 /// A message from host to keeper.
@@ -14,6 +15,8 @@ pub enum Call {
     Keep,
     /// The host makes no further cradles: end after the last cradle.
     Retire,
+    /// The answer to the question of this number: see [`News::Asked`].
+    Decide(u64, ExecAnswer),
 }
 
 impl Call {
@@ -23,6 +26,10 @@ impl Call {
             Call::Make(cradle) => (1, cradle),
             Call::Retire => (2, 0),
             Call::Keep => (3, 0),
+            Call::Decide(number, answer) => {
+                let all = &mut Writer::default();
+                return all.number(4).number(number).number(answer.number()).finish();
+            }
         };
         Writer::default().number(kind).number(cradle).finish()
     }
@@ -34,6 +41,7 @@ impl Call {
             (1, cradle) => Some(Call::Make(cradle)),
             (2, _) => Some(Call::Retire),
             (3, _) => Some(Call::Keep),
+            (4, number) => Some(Call::Decide(number, ExecAnswer::of(fields.number()?))),
             _ => None,
         }
     }
@@ -59,6 +67,11 @@ pub enum News {
     /// The command of this cradle was denied something: `socket=` and a family, or `connect=` and a path
     /// in which all but letters, digits and `/._-` is percent-encoded.
     Denied(i32, String),
+    /// A process of the command of this cradle is to become a program, about which the host is asked. The number is
+    /// the question's; answered by [`Call::Decide`].
+    Asked(i32, u64, Box<ExecAsk>),
+    /// The question of this number needs no answer any more.
+    Withdrawn(u64),
     /// The directory of the sandbox's own terminals, in which the host opens those of its commands.
     Terminals,
     /// A cradle that the host may leave behind has ended, or could not be made.
@@ -74,6 +87,13 @@ impl News {
             News::Made(cradle, pid) => {
                 return Writer::default().number(10).number(*cradle).number(*pid as u64).finish();
             }
+            News::Asked(cradle, number, ask) => {
+                let mut all = Writer::default();
+                all.number(11).number(*cradle as u64).number(*number);
+                ask.write(&mut all);
+                return all.finish();
+            }
+            News::Withdrawn(number) => (12, *number, ""),
             News::Hello(version) => (1, u64::from(*version), ""),
             News::Cleared(cradle) => (2, *cradle as u64, ""),
             News::GivenUp(cradle) => (3, *cradle as u64, ""),
@@ -94,6 +114,10 @@ impl News {
         if kind == 10 {
             return Some(News::Made(number, fields.small()?));
         }
+        if kind == 11 {
+            let (cradle, number) = (i32::try_from(number).ok()?, fields.number()?);
+            return Some(News::Asked(cradle, number, Box::new(ExecAsk::read(fields)?)));
+        }
         let mut text = || String::from_utf8_lossy(fields.bytes().unwrap_or_default()).into_owned();
         match kind {
             1 => Some(News::Hello(u32::try_from(number).ok()?)),
@@ -103,6 +127,7 @@ impl News {
             6 => Some(News::Listens),
             8 => Some(News::Left),
             9 => Some(News::Terminals),
+            12 => Some(News::Withdrawn(number)),
             7 => Some(News::Denied(i32::try_from(number).ok()?, text())),
             5 => Some(News::Refused(i32::try_from(number).ok()?, text())),
             _ => None,
@@ -116,11 +141,23 @@ mod tests {
 
     #[test]
     fn calls_and_news_arrive_as_they_were_sent() {
-        for call in [Call::Make(u64::MAX), Call::Retire, Call::Keep] {
+        let answer = Call::Decide(7, ExecAnswer::Allow);
+        for call in [Call::Make(u64::MAX), Call::Retire, Call::Keep, answer] {
             assert_eq!(Call::decode(&call.encode()), Some(call));
         }
         let told = [News::Enforced("write=namespace".into()), News::Refused(1, "tmp: /tmp".into())];
+        let ask = ExecAsk {
+            pid: 5,
+            parent: 4,
+            program: b"/usr/bin/git".into(),
+            directory: b"/there".into(),
+            say: b"ask first".into(),
+            parents: vec![(5, b"/bin/sh".into()), (4, b"/usr/bin/make".into())],
+            argv: vec![b"git".into(), b"".into(), b"push\xff".into()],
+        };
         let others = [
+            News::Asked(10, u64::MAX, Box::new(ask)),
+            News::Withdrawn(3),
             News::Hello(7),
             News::Made(u64::MAX, 11),
             News::Cleared(8),

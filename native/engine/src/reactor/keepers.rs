@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Instant;
 
-use forkline_protocol::{News, Received, receive_now};
+use forkline_protocol::{Call, ExecAnswer, News, Received, receive_now};
 use rustix::event::epoll::EventFlags;
 
 use crate::keeper::Keeper;
@@ -67,6 +67,11 @@ impl Reactor {
                                 .iter()
                                 .for_each(|of| of.add_denied(cradle, what.clone()));
                         }
+                        Some(News::Asked(_, number, _)) => {
+                            let answer = Call::Decide(number, ExecAnswer::Unasked);
+                            let _ = keeper.lifeline.call(answer, &[]);
+                        }
+                        Some(News::Withdrawn(_)) => {}
                         Some(News::Enforced(lines)) => {
                             keeper
                                 .sandbox

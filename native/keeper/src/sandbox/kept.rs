@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forkline_protocol::{Answer, News, pair, send};
+use forkline_protocol::{Answer, ExecAnswer, News, pair, send};
 
 use crate::cradle::roster::CradleSeat;
 use crate::outside;
@@ -100,6 +100,14 @@ impl SandboxHandle {
     pub fn ended(&mut self, cradle: i32) {
         self.lines.remove(&cradle);
         self.seats.remove(&cradle).into_iter().for_each(CradleSeat::leave);
+    }
+
+    /// Called in the keeper: passes on the host's answer to a question about a program.
+    pub fn decide(&self, number: u64, answer: ExecAnswer) {
+        let Some(warden) = &self.warden else { return };
+        let (number, answer) = (number.to_le_bytes(), answer.number().to_le_bytes());
+        // A question without an answer ends by itself.
+        patiently(|| send(warden.as_fd(), [&number, &answer], &[]));
     }
 
     /// Called in the keeper: takes the kernel's next question. Tells the keeper of the command, or the
