@@ -4,6 +4,8 @@
 //!
 //! `forkline-keeper sandbox VERSION` does so in the sandbox that descriptor 3 describes.
 //!
+//! `forkline-keeper inside VERSION STATE` goes on with that, in the sandbox's namespaces.
+//!
 //! `forkline-keeper detach VERSION` keeps a command that outlives its host. The order is descriptor 3,
 //! and the report to the host goes to stdout. A command in a sandbox is run by a cradle of that sandbox;
 //! the channel to it is stdin.
@@ -42,6 +44,9 @@ pub fn keep(arguments: &[String]) -> Option<ExitCode> {
             // SAFETY: the engine puts the order there, and nothing else here uses it.
             detached::keep(unsafe { File::from_raw_fd(3) });
             Some(ExitCode::SUCCESS)
+        }
+        [_, role, version, state] if role == role::INSIDE && *version == VERSION.to_string() => {
+            Some(sandbox::resume(state))
         }
         [_, role, version] if role == role::SANDBOX && *version == VERSION.to_string() => {
             // SAFETY: the engine puts the order there, and nothing else here uses it.

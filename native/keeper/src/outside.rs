@@ -23,6 +23,11 @@ pub fn open_proc() {
     }
 }
 
+/// Takes the host's `/proc`, opened by the image of this process before.
+pub fn take_proc(proc: OwnedFd) {
+    let _ = PROC.set(proc);
+}
+
 /// Returns the host's `/proc`, if it is another one than this process's own.
 pub fn proc() -> Option<BorrowedFd<'static>> {
     PROC.get().map(AsFd::as_fd)

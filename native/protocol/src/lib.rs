@@ -37,6 +37,8 @@ pub mod role {
     pub const KEEP: &str = "keep";
     /// Keeps the commands of a host in the sandbox that descriptor 3 describes.
     pub const SANDBOX: &str = "sandbox";
+    /// Goes on with keeping commands in a sandbox, from its user namespace on. The third argument says with what.
+    pub const INSIDE: &str = "inside";
     /// Keeps one command that outlives its host. The order is descriptor 3; the report goes to descriptor
     /// 1.
     pub const DETACH: &str = "detach";

@@ -5,13 +5,18 @@
 //! It is memory that those processes share. Commands have other memory from their `exec` on.
 
 use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+
+use forkline_protocol::memory_file;
+use rustix::fs::ftruncate;
 
 use crate::{outside, proc};
 
 /// The most cradles at once. Pages that are not used take no memory.
 const MOST: usize = 64 * 1024;
+const SIZE: usize = MOST * size_of::<RosterEntry>();
 /// What is in the place of a process id: nothing yet, a cradle that is to come, or one that has ended.
 const UNUSED: i32 = 0;
 const GIVEN: i32 = -1;
@@ -35,13 +40,21 @@ static ROSTER: OnceLock<&'static [RosterEntry]> = OnceLock::new();
 /// The seat of this cradle.
 static OWN: OnceLock<CradleSeat> = OnceLock::new();
 
-/// Makes the roster, before the keeper and the processes beside the sandbox part.
-pub fn open() -> io::Result<()> {
+/// Makes the roster, before the keeper and the processes beside the sandbox part. Returns its file, by which another
+/// image of this process maps it again.
+pub fn open() -> io::Result<OwnedFd> {
+    let file = memory_file(c"roster", b"")?;
+    ftruncate(&file, SIZE as u64)?;
+    map(&file)?;
+    Ok(file)
+}
+
+/// Maps the roster.
+pub fn map(file: &OwnedFd) -> io::Result<()> {
     let access = libc::PROT_READ | libc::PROT_WRITE;
-    let kind = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    let size = MOST * size_of::<RosterEntry>();
+    let (none, kind) = (std::ptr::null_mut(), libc::MAP_SHARED | libc::MAP_NORESERVE);
     // SAFETY: a new mapping, at a place that the kernel chooses.
-    let memory = unsafe { libc::mmap(std::ptr::null_mut(), size, access, kind, -1, 0) };
+    let memory = unsafe { libc::mmap(none, SIZE, access, kind, file.as_raw_fd(), 0) };
     if memory == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
@@ -118,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_cradle_is_found_from_its_arrival_to_its_end() {
-        open().unwrap();
+        drop(open().unwrap());
         let [first, second] = [give_seat().unwrap(), give_seat().unwrap()];
         let own = std::process::id() as i32;
         let parent = proc::stat(own).unwrap().parent;

@@ -7,6 +7,8 @@ pub struct Numbers {
     pub pair: u32,
     pub connect: u32,
     pub listen: u32,
+    pub execute: u32,
+    pub execute_at: u32,
     /// The call that makes sockets of any kind (`socketcall`).
     pub multiplexer: Option<u32>,
     /// The calls of keyrings, which belong to the user in every namespace.
@@ -143,6 +145,8 @@ pub const NATIVE: Numbers = Numbers {
     pair: libc::SYS_socketpair as u32,
     connect: libc::SYS_connect as u32,
     listen: libc::SYS_listen as u32,
+    execute: libc::SYS_execve as u32,
+    execute_at: libc::SYS_execveat as u32,
     multiplexer: None,
     keys: [libc::SYS_add_key as u32, libc::SYS_request_key as u32, libc::SYS_keyctl as u32],
     naming: NAMING,
@@ -155,6 +159,8 @@ pub const FOREIGN: Numbers = Numbers {
     pair: 360,
     connect: 362,
     listen: 363,
+    execute: 11,
+    execute_at: 358,
     multiplexer: Some(102),
     keys: [286, 287, 288],
     naming: FOREIGN_NAMING,
@@ -166,6 +172,8 @@ pub const FOREIGN: Numbers = Numbers {
     pair: 288,
     connect: 283,
     listen: 284,
+    execute: 11,
+    execute_at: 387,
     multiplexer: None,
     keys: [309, 310, 311],
     naming: FOREIGN_NAMING,
@@ -180,8 +188,18 @@ pub enum Asked {
     Connect,
     /// Listens on a socket.
     Listen,
+    /// Executes a program.
+    Execute(Executing),
     /// Makes, changes or removes something by its name.
     Name(Naming),
+}
+
+/// A call that executes a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Executing {
+    Path,
+    /// Relative to an open directory, or the open file itself.
+    PathAt,
 }
 
 impl Asked {
@@ -192,6 +210,10 @@ impl Asked {
         match numbers {
             Some(numbers) if numbers.connect == number as u32 => Asked::Connect,
             Some(numbers) if numbers.listen == number as u32 => Asked::Listen,
+            Some(numbers) if numbers.execute == number as u32 => Asked::Execute(Executing::Path),
+            Some(numbers) if numbers.execute_at == number as u32 => {
+                Asked::Execute(Executing::PathAt)
+            }
             Some(numbers) => numbers
                 .naming
                 .iter()
@@ -212,6 +234,8 @@ mod tests {
             let of = |number: u32| Asked::of(numbers.architecture, number as i32);
             assert_eq!((of(numbers.connect), of(numbers.socket)), (Asked::Connect, Asked::Socket));
             assert_eq!(of(numbers.listen), Asked::Listen);
+            assert_eq!(of(numbers.execute), Asked::Execute(Executing::Path));
+            assert_eq!(of(numbers.execute_at), Asked::Execute(Executing::PathAt));
             for (number, naming) in numbers.naming {
                 assert_eq!(of(*number), Asked::Name(*naming));
             }

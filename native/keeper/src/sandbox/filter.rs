@@ -47,6 +47,8 @@ pub struct Rules {
     pub judged: bool,
     /// Whether the warden is asked about sockets that begin to listen.
     pub listened: bool,
+    /// Whether the warden is asked about programs that are executed.
+    pub executed: bool,
     /// Whether the warden is asked about calls that make, change or remove something by its name.
     pub gated: bool,
 }
@@ -114,6 +116,11 @@ fn calls(numbers: &Numbers, rules: Rules, refusal: u32) -> Instructions {
     }
     if rules.listened {
         all.extend(when(numbers.listen, vec![answer(NOTIFY)]));
+    }
+    if rules.executed {
+        for number in [numbers.execute, numbers.execute_at] {
+            all.extend(when(number, vec![answer(NOTIFY)]));
+        }
     }
     if rules.gated {
         for (number, naming) in numbers.naming {

@@ -9,6 +9,7 @@ pub mod agents;
 mod beside;
 mod calls;
 pub mod denied;
+mod exec;
 mod filter;
 pub mod kept;
 mod landlock;
@@ -39,6 +40,7 @@ use crate::cradle::roster;
 use crate::{host, keeper, outside, signals};
 use beside::Beside;
 use denied::Denied;
+use exec::reentry::{self, Carried, Resumed};
 use filter::Rules;
 use kept::SandboxHandle;
 use layers::Layers;
@@ -50,6 +52,10 @@ use warden::GuardedSandbox;
 
 /// What is found out before anything changes.
 struct Before {
+    /// The plan's file, for another image of this process.
+    order: File,
+    /// The roster's file, likewise.
+    roster: Option<OwnedFd>,
     lifeline: OwnedFd,
     host: Option<OwnedFd>,
     rights: u64,
@@ -79,8 +85,10 @@ pub fn keep(order: File) -> ExitCode {
     host::continue_at_parent_death();
     // SAFETY: the engine puts it there, and nothing else here uses it.
     let lifeline = unsafe { OwnedFd::from_raw_fd(0) };
-    let Some(plan) = Plan::read(order) else { return ExitCode::FAILURE };
-    let before = Before {
+    let Some(plan) = Plan::read(&order) else { return ExitCode::FAILURE };
+    let mut before = Before {
+        order,
+        roster: None,
         host: host::parent_pidfd(),
         rights: namespaces::rights_outside(),
         layers: layers::prepare(&plan),
@@ -90,9 +98,15 @@ pub fn keep(order: File) -> ExitCode {
     if plan.require == Require::Landlock {
         return landlocked(&plan, before);
     }
-    if let Err(error) = roster::open() {
-        let failed = SetupError::of(Protection::UnixSockets, "sharing memory with its keeper");
-        return refuse(&before, &failed(error));
+    match roster::open() {
+        Ok(roster) => before.roster = Some(roster),
+        Err(error) => {
+            let failed = SetupError::of(Protection::UnixSockets, "sharing memory with its keeper");
+            return refuse(&before, &failed(error));
+        }
+    }
+    if let Err(refusal) = exec::check(&plan.exec) {
+        return refuse(&before, &refusal);
     }
     match namespaces::split(&plan) {
         Ok(Side::Outside(outside)) => beside(&plan, before, &outside),
@@ -136,7 +150,7 @@ fn beside(plan: &Plan, before: Before, outside: &Outside) -> ExitCode {
         return landlocked(plan, before);
     }
     // The lifeline is the other process's now; its end must show to the host.
-    drop((before.lifeline, before.host));
+    drop((before.lifeline, before.host, before.order, before.roster));
     let status = outside.wait();
     all.end(plan);
     if let Some(layers) = &before.layers {
@@ -149,6 +163,37 @@ fn in_namespaces(plan: &Plan, before: Before, mut inside: Inside) -> ExitCode {
     if !inside.is_mapped() {
         return ExitCode::FAILURE;
     }
+    if plan.exec.told.is_some() && inside.has_user_namespace {
+        return reenter(before, inside);
+    }
+    make(plan, before, inside)
+}
+
+/// Goes on as another image of this process.
+fn reenter(before: Before, inside: Inside) -> ExitCode {
+    let Before { order, roster, lifeline, host, rights, layers } = before;
+    let Some(roster) = roster else { return ExitCode::FAILURE };
+    let told = lifeline.try_clone();
+    let error = reentry::enter(Carried { order, lifeline, host, roster, rights, layers, inside });
+    let refusal = SetupError::of(Protection::Exec, "executing the keeper in the sandbox")(error);
+    if let Ok(lifeline) = told {
+        send_news(&lifeline, &News::Refused(refusal.errno(), refusal.text()));
+    }
+    ExitCode::FAILURE
+}
+
+/// Goes on in the new image.
+pub fn resume(state: &str) -> ExitCode {
+    let Some(Resumed { plan, carried }) = reentry::resume(state) else {
+        return ExitCode::FAILURE;
+    };
+    let Carried { order, lifeline, host, roster, rights, layers, inside } = carried;
+    let before = Before { order, roster: Some(roster), lifeline, host, rights, layers };
+    make(&plan, before, inside)
+}
+
+/// Makes the sandbox, and does the keeper's work in it.
+fn make(plan: &Plan, before: Before, inside: Inside) -> ExitCode {
     let built = build(plan, &before, inside.has_user_namespace);
     match built.and_then(|built| hand_out(plan, &inside, built)).and_then(probed) {
         Ok(built) => {
@@ -196,8 +241,8 @@ fn probed(built: Built) -> Result<Built, SetupError> {
 /// Tells the host what is enforced, and does the keeper's work.
 fn go_on(plan: &Plan, before: Before, built: Built) -> ExitCode {
     let enforced = built.enforced.text();
-    // The process outside holds them.
-    drop(before.layers);
+    // The process outside holds the layers.
+    drop((before.layers, before.order, before.roster));
     send_news(&before.lifeline, &News::Enforced(enforced.clone()));
     let (denied, has_keys) = (built.listener.map(Denied::new), plan.agents.count() > 0);
     let handle = SandboxHandle::new(enforced, denied, built.warden, has_keys);
@@ -292,7 +337,8 @@ fn confine(
     let gated = has_namespaces && plan.paths(Access::Git).next().is_some();
     let network = plan.network || has_namespaces;
     let listened = has_namespaces && plan.ports.publishes();
-    let rules = Rules { network, judged: has_namespaces, listened, gated };
+    let executed = has_namespaces && plan.exec.told.is_some();
+    let rules = Rules { network, judged: has_namespaces, listened, executed, gated };
     let listener = filter::enter(rules)
         .map_err(SetupError::of(Protection::SocketFamilies, "filtering system calls"))?;
     Ok((has_scopes, listener))

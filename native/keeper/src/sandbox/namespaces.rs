@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, PipeReader, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
@@ -21,7 +21,8 @@ pub enum Side {
 }
 
 pub struct Inside {
-    mapped: PipeReader,
+    /// None: it has been waited for.
+    mapped: Option<PipeReader>,
     outside: OwnedFd,
     /// Whether the process has a user namespace of its own.
     pub has_user_namespace: bool,
@@ -54,7 +55,18 @@ const LONGEST_HANDED: usize = 128 * 1024;
 impl Inside {
     /// Waits until user and group ids are mapped. Returns whether that succeeded.
     pub fn is_mapped(&mut self) -> bool {
-        matches!(self.mapped.read(&mut [0]), Ok(1))
+        let mapped = self.mapped.take();
+        mapped.is_none_or(|mut mapped| matches!(mapped.read(&mut [0]), Ok(1)))
+    }
+
+    /// Makes it in another image of the process, which has a user namespace of its own.
+    pub fn resumed(outside: OwnedFd) -> Inside {
+        Inside { mapped: None, outside, has_user_namespace: true }
+    }
+
+    /// Returns the socket to the process outside.
+    pub fn descriptor(&self) -> i32 {
+        self.outside.as_raw_fd()
     }
 
     /// Hands the process outside git's directories as they are seen without their covers, before all else: a
@@ -176,7 +188,7 @@ fn split_with(flags: libc::c_int) -> io::Result<Side> {
         0 => {
             // These ends are the other process's.
             drop((settled, inside));
-            Ok(Side::Inside(Inside { mapped, outside, has_user_namespace }))
+            Ok(Side::Inside(Inside { mapped: Some(mapped), outside, has_user_namespace }))
         }
         -1 => Err(io::Error::last_os_error()),
         pid => {

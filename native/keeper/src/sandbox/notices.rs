@@ -73,6 +73,12 @@ impl Listener {
         self.reply(notice, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32);
     }
 
+    /// Has the caller run the handler of a signal, and make the call again.
+    pub fn restart(&self, notice: &Notice) {
+        const ERESTARTNOINTR: i32 = 513;
+        self.reply(notice, -ERESTARTNOINTR, 0);
+    }
+
     fn reply(&self, notice: &Notice, error: i32, flags: u32) {
         let mut reply = libc::seccomp_notif_resp { id: notice.id, val: 0, error, flags };
         let _ = self.control(libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut reply);

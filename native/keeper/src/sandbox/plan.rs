@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::sandbox::agents::Agents;
+use crate::sandbox::exec::plan::ExecPlan;
 use crate::sandbox::layers::requested::CachePlan;
 use crate::sandbox::place;
 use crate::sandbox::ports::plan::PortPlan;
@@ -49,6 +50,8 @@ pub struct Plan {
     pub agents: Agents,
     /// The caches of the user's tools.
     pub caches: CachePlan,
+    /// The decisions on programs that commands execute.
+    pub exec: ExecPlan,
     /// The repositories whose history decides about settings.
     pub repositories: Vec<Repository>,
 }
@@ -108,9 +111,11 @@ pub enum Access {
 }
 
 impl Plan {
-    /// Returns whether a sandbox without namespaces will do where none can be had. It relays no ports.
+    /// Returns whether a sandbox without namespaces will do where none can be had. It relays no ports, and decides on
+    /// no programs.
     pub fn may_be_landlocked(&self) -> bool {
-        self.require == Require::BestEffort && self.ports.is_empty()
+        let is_simple = self.ports.is_empty() && self.exec.told.is_none();
+        self.require == Require::BestEffort && is_simple
     }
 
     /// Returns whether commands may write everywhere, except where another rule forbids it.
@@ -119,7 +124,7 @@ impl Plan {
     }
 
     /// Reads a plan. None: the file has none.
-    pub fn read(mut order: File) -> Option<Plan> {
+    pub fn read(mut order: &File) -> Option<Plan> {
         let mut bytes = Vec::new();
         order.read_to_end(&mut bytes).ok()?;
         Plan::decode(&bytes)
@@ -193,6 +198,7 @@ impl Plan {
                     present.1 = std::str::from_utf8(text).ok()?.to_owned();
                 }
                 _ if plan.agents.decode(word, value).is_some() => {}
+                _ if plan.exec.decode(word, value).is_some() => {}
                 _ => plan.add(rule(word, value)?),
             }
         }

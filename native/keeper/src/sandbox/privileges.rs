@@ -8,8 +8,9 @@ use forkline_launch::bounding_set;
 use rustix::io::Errno;
 use rustix::process::{DumpableBehavior, geteuid, set_dumpable_behavior};
 use rustix::thread::{
-    CapabilitySet, CapabilitySets, capability_is_in_bounding_set,
-    remove_capability_from_bounding_set, set_capabilities, set_no_new_privs,
+    CapabilitySet, CapabilitySets, capabilities, capability_is_in_bounding_set,
+    configure_capability_in_ambient_set, remove_capability_from_bounding_set, set_capabilities,
+    set_no_new_privs,
 };
 
 /// The capabilities that root's programs keep: for owners and modes of files, processes, users, and low
@@ -66,6 +67,16 @@ pub fn drop_to_warden(before: u64) -> io::Result<()> {
 /// Drops all capabilities but those for mounting.
 pub fn keep_mounting() -> io::Result<()> {
     set(MOUNTING, MOUNTING)
+}
+
+/// Keeps all capabilities of this process when it executes a program as an ordinary user.
+pub fn keep_over_exec() -> io::Result<()> {
+    let CapabilitySets { effective, permitted, .. } = capabilities(None)?;
+    set_capabilities(None, CapabilitySets { effective, permitted, inheritable: permitted })?;
+    for capability in permitted.iter() {
+        configure_capability_in_ambient_set(capability, true)?;
+    }
+    Ok(())
 }
 
 /// Gives up all capabilities of this process, for a program that it becomes: root's programs get none

@@ -29,6 +29,8 @@ pub enum Protection {
     Settings,
     /// Changing the caches of the user's tools.
     Caches,
+    /// Executing programs that rules deny. Not among what is enforced: without it there is no such sandbox.
+    Exec,
 }
 
 /// The mechanism that enforces a protection.
@@ -173,6 +175,7 @@ impl fmt::Display for Protection {
             Protection::Privileges => "privileges",
             Protection::Settings => "settings",
             Protection::Caches => "caches",
+            Protection::Exec => "exec",
         })
     }
 }

@@ -29,7 +29,13 @@ fn run(rules: Rules, architecture: u32, number: u32, arguments: [u32; 3]) -> u32
 
 #[test]
 fn sockets_are_told_by_their_family() {
-    let rules = |network, judged| Rules { network, judged, listened: judged, gated: judged };
+    let rules = |network, judged| Rules {
+        network,
+        judged,
+        listened: judged,
+        executed: false,
+        gated: judged,
+    };
     for numbers in [NATIVE, FOREIGN] {
         let socket = |rules, family, kind| {
             run(rules, numbers.architecture, numbers.socket, [family, kind, 0])
@@ -54,7 +60,7 @@ fn sockets_are_told_by_their_family() {
 #[test]
 fn what_may_lead_to_a_path_is_asked_about() {
     for (numbers, judged) in [(NATIVE, true), (FOREIGN, true), (NATIVE, false)] {
-        let rules = Rules { network: true, judged, listened: false, gated: false };
+        let rules = Rules { network: true, judged, listened: false, executed: false, gated: false };
         let call = |number, arguments| run(rules, numbers.architecture, number, arguments);
         let asked = if judged { NOTIFY } else { ALLOW };
         for length in 3..=110 {
@@ -79,7 +85,8 @@ fn what_may_lead_to_a_path_is_asked_about() {
 
 #[test]
 fn who_changes_something_by_its_name_is_asked_about() {
-    let rules = |gated| Rules { network: true, judged: true, listened: false, gated };
+    let rules =
+        |gated| Rules { network: true, judged: true, listened: false, executed: false, gated };
     for (number, naming) in NATIVE.naming {
         let call = |gated, arguments| run(rules(gated), OWN, *number, arguments);
         let (at, changes) = match naming {
@@ -104,7 +111,7 @@ fn who_changes_something_by_its_name_is_asked_about() {
 #[test]
 fn who_listens_is_asked_about_only_where_ports_are_published() {
     for (numbers, listened) in [(NATIVE, true), (FOREIGN, true), (NATIVE, false)] {
-        let rules = Rules { network: true, judged: true, listened, gated: false };
+        let rules = Rules { network: true, judged: true, listened, executed: false, gated: false };
         let answer = run(rules, numbers.architecture, numbers.listen, [3, 5, 0]);
         assert_eq!(answer, if listened { NOTIFY } else { ALLOW });
     }

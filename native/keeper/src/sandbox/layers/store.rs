@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 use std::fs::{self, DirBuilder, File};
 use std::io;
+use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -54,6 +55,34 @@ pub fn prepare(plan: &Plan) -> Option<Layers> {
         set_written(&directory, *slot, Some(SystemTime::now()));
     }
     Some(Layers { directory, standing, own, order })
+}
+
+impl Layers {
+    /// Returns the words by which another image of this process has them, and the descriptors that it needs.
+    pub fn carried(&self) -> (String, Vec<i32>) {
+        let own = self.own.as_ref().map(|(slot, lock)| (*slot, lock.as_raw_fd()));
+        let (slot, lock) = own.unwrap_or((0, -1));
+        let standing = self.standing.as_raw_fd();
+        let order: Vec<String> = self.order.iter().map(ToString::to_string).collect();
+        let descriptors = std::iter::once(standing).chain(own.map(|(_, lock)| lock)).collect();
+        (format!("{standing} {slot} {lock} {}", order.join(" ")), descriptors)
+    }
+
+    /// Reads those words. None: they are none.
+    pub fn resumed(plan: &Plan, words: &str) -> Option<Layers> {
+        let mut words = words.split(' ');
+        // SAFETY: the numbers are those of descriptors that were kept open for this.
+        let taken = |word: &str| unsafe {
+            let number: i32 = word.parse().ok().filter(|number| *number > 2)?;
+            libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC);
+            Some(File::from_raw_fd(number))
+        };
+        let standing = taken(words.next()?)?;
+        let slot = words.next()?.parse().ok()?;
+        let own = taken(words.next()?).map(|lock| (slot, lock));
+        let order = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
+        Some(Layers { directory: plan.caches.directory.clone()?, standing, own, order })
+    }
 }
 
 /// Takes the layers that were written last. If another sandbox has these, then such in which nothing was

@@ -1,11 +1,12 @@
-//! The sockets to the keepers of commands that the host may leave behind, for telling denials.
+//! The sockets to the keepers of commands that the host may leave behind, for telling denials; and the host's answers
+//! to questions, which arrive in the same way as those sockets.
 
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use forkline_protocol::{News, receive_now, send};
+use forkline_protocol::{ExecAnswer, News, receive_now, send};
 
 use crate::cradle::roster;
 use crate::sandbox::kept;
@@ -53,14 +54,19 @@ pub struct DenialSockets {
     socket: OwnedFd,
     /// The sockets by the cradle's process id outside.
     open: Mutex<HashMap<i32, OwnedFd>>,
+    /// Takes the host's answer to the question of a number.
+    decide: Box<dyn Fn(u64, ExecAnswer) + Send + Sync>,
 }
 
 impl DenialSockets {
-    pub fn new(socket: OwnedFd) -> DenialSockets {
-        DenialSockets { socket, open: Mutex::default() }
+    pub fn new(
+        socket: OwnedFd,
+        decide: impl Fn(u64, ExecAnswer) + Send + Sync + 'static,
+    ) -> DenialSockets {
+        DenialSockets { socket, open: Mutex::default(), decide: Box::new(decide) }
     }
 
-    /// Takes new sockets until no cradle is left.
+    /// Takes new sockets, and answers, until no cradle is left.
     pub fn watch(&self) {
         while ready(&self.socket, libc::POLLIN, None) & libc::POLLIN != 0 {
             if !self.take(&mut self.open.lock().unwrap_or_else(PoisonError::into_inner)) {
@@ -80,21 +86,31 @@ impl DenialSockets {
 
     /// Takes the new sockets. Returns whether there can be more.
     fn take(&self, open: &mut HashMap<i32, OwnedFd>) -> bool {
-        let mut number = [0; 4];
+        let mut message = [0; 16];
         loop {
-            match receive_now(self.socket.as_fd(), &mut number) {
+            match receive_now(self.socket.as_fd(), &mut message) {
                 Ok(received) if received.length == 0 => return false,
+                Ok(received) if received.length == message.len() => {
+                    let [number, answer] = numbers(message);
+                    (self.decide)(number, ExecAnswer::of(answer));
+                }
                 Ok(received) => {
                     open.retain(|_, line| {
                         ready(line, 0, Some(Duration::ZERO)) & libc::POLLHUP == 0
                     });
                     let line = received.descriptors.into_iter().next();
-                    open.extend(line.map(|line| (i32::from_le_bytes(number), line)));
+                    let cradle = message.first_chunk().copied().map(i32::from_le_bytes);
+                    open.extend(cradle.zip(line));
                 }
                 Err(_) => return true,
             }
         }
     }
+}
+
+fn numbers(message: [u8; 16]) -> [u64; 2] {
+    let both = u128::from_le_bytes(message);
+    [both as u64, (both >> 64) as u64]
 }
 
 /// Waits for events on a socket, and returns them.

@@ -7,6 +7,7 @@
 mod agents;
 mod caller;
 mod connecting;
+mod exec;
 mod gate;
 mod guarded;
 mod held;
@@ -33,6 +34,7 @@ use crate::sandbox::ports::ask::{PortNotice, RelayLine};
 use crate::sandbox::privileges;
 use agents::{AgentCall, Broker, OutsideAgents};
 use connecting::ConnectPolicy;
+use exec::{Executions, Questions};
 pub use gate::made_by_gate;
 use gate::{Gate, HostRoot, JudgeOutside, Teller};
 pub use guarded::GuardedSandbox;
@@ -54,6 +56,8 @@ struct Warden {
     gate: Gate,
     /// None: no ports are relayed.
     ports: Option<RelayedPorts>,
+    /// None: the plan decides on no programs.
+    executions: Option<Executions>,
     broker: Broker,
     telling: Arc<Telling>,
     idle: AtomicUsize,
@@ -134,7 +138,11 @@ impl Warden {
         outside: OutsideAgents,
     ) -> Warden {
         let store = judging.as_ref().map(|judging| Arc::clone(&judging.store));
-        let lines = DenialSockets::new(given.lines);
+        let questions = Arc::new(Questions::default());
+        let asked = Arc::clone(&questions);
+        let lines = DenialSockets::new(given.lines, move |number, answer| {
+            asked.answer(number, answer);
+        });
         let telling = Arc::new(Telling { keeper: guarded.keeper, lifeline, lines });
         let settings = others.settler.zip(store).and_then(|(settler, store)| {
             Settings::new(plan, settler, store, Arc::clone(&telling)).ok()
@@ -145,6 +153,7 @@ impl Warden {
             ports: others.relay.map(|line| RelayedPorts::new(&guarded.plan.ports, line)),
             broker: Broker::new(outside, given.agents, guarded.keeper),
             reach: ConnectPolicy::of(plan),
+            executions: Executions::of(&plan.exec, questions),
             telling,
             idle: AtomicUsize::new(0),
             all: AtomicUsize::new(0),
@@ -175,7 +184,7 @@ impl Warden {
             if self.idle.fetch_sub(1, Ordering::AcqRel) == 1 {
                 self.start_another();
             }
-            self.answer(&notice);
+            self.answer(notice);
             self.start_settling();
             if self.idle.fetch_add(1, Ordering::AcqRel) >= MOST_IDLE {
                 self.idle.fetch_sub(1, Ordering::AcqRel);
@@ -224,9 +233,17 @@ impl Warden {
         }
     }
 
-    fn answer(self: &Arc<Self>, notice: &Notice) {
+    fn answer(self: &Arc<Self>, notice: Notice) {
         let [first, second, ..] = notice.arguments;
-        match Asked::of(notice.architecture, notice.number) {
+        let asked = Asked::of(notice.architecture, notice.number);
+        if let (Asked::Execute(how), Some(executions)) = (asked, &self.executions) {
+            let (listener, telling) = (&self.listener, &*self.telling);
+            return executions.answer(listener, notice, how, telling, |is_asking| {
+                self.count_asking(is_asking);
+            });
+        }
+        let notice = &notice;
+        match asked {
             Asked::Connect => {
                 let tell_denied = |pid, what| self.telling.tell_of(self.telling.cradle(pid), what);
                 let (ports, broker) = (self.ports.as_ref(), &self.broker);
@@ -240,6 +257,8 @@ impl Warden {
                 self.listener.answer(notice, result);
             }
             Asked::Listen => self.listen(notice),
+            // Without rules that can be applied, nothing is executed.
+            Asked::Execute(_) => self.listener.answer(notice, Err(libc::EACCES)),
             Asked::Name(naming) => {
                 self.gate.answer(&self.listener, notice, naming, &*self.telling);
             }
@@ -251,6 +270,15 @@ impl Warden {
                 self.telling.tell_of(cradle, denied::family(first as u32));
                 self.listener.answer(notice, Err(libc::EAFNOSUPPORT));
             }
+        }
+    }
+
+    /// A thread that waits for the host's answer does not count: others are served meanwhile.
+    fn count_asking(&self, is_asking: bool) {
+        if is_asking {
+            self.all.fetch_sub(1, Ordering::AcqRel);
+        } else {
+            self.all.fetch_add(1, Ordering::AcqRel);
         }
     }
 

@@ -1,0 +1,100 @@
+//! A process that is held from its call until it has executed a program, and before that program's first
+//! instruction.
+//!
+//! The path and the arguments of a call are in the caller's memory, which another thread may change after they were
+//! judged. What counts is what the kernel has taken: the process is seized as by a debugger, its call continues, and it
+//! stops once, with the new program in place.
+
+use std::io;
+use std::ptr::null_mut;
+
+/// The process is killed if this process ends while it is held.
+const OPTIONS: i32 = libc::PTRACE_O_TRACEEXEC | libc::PTRACE_O_EXITKILL;
+
+/// A seized thread. The calling thread alone may use it.
+pub struct HeldCaller {
+    thread: i32,
+}
+
+/// What has become of a call that continued.
+pub enum CallEnd {
+    /// The process of this id executes a program, and is stopped before its first instruction.
+    Executed(i32),
+    /// The call has failed, or the process has ended; it is no longer held.
+    Over,
+}
+
+impl HeldCaller {
+    /// Seizes a thread. The error is EPERM if another process traces it.
+    pub fn seize(thread: i32) -> io::Result<HeldCaller> {
+        trace(libc::PTRACE_SEIZE, thread, OPTIONS).map(|()| HeldCaller { thread })
+    }
+
+    /// Waits for the end of the call, which has just continued.
+    pub fn wait(self) -> CallEnd {
+        // Stops a thread whose call fails; one that executes a program stops before.
+        if trace(libc::PTRACE_INTERRUPT, self.thread, 0).is_err() {
+            // It is gone, or another thread of its process has executed a program.
+            reap(self.thread);
+            return CallEnd::Over;
+        }
+        loop {
+            let mut status = 0;
+            // SAFETY: fills the integer. Only what this thread has seized is waited for.
+            let pid = unsafe { libc::waitpid(-1, &mut status, libc::__WALL | libc::__WNOTHREAD) };
+            if pid < 0 {
+                if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted {
+                    continue;
+                }
+                return CallEnd::Over;
+            }
+            if !libc::WIFSTOPPED(status) {
+                return CallEnd::Over;
+            }
+            let event = status >> 16;
+            if event == libc::PTRACE_EVENT_EXEC {
+                return CallEnd::Executed(pid);
+            }
+            // A signal that was about to be delivered goes with it; a stop is none.
+            let signal = if event == 0 { libc::WSTOPSIG(status) } else { 0 };
+            release(pid, signal);
+            return CallEnd::Over;
+        }
+    }
+}
+
+/// Lets a held process go on.
+pub fn release(pid: i32, signal: i32) {
+    let _ = trace(libc::PTRACE_DETACH, pid, signal);
+}
+
+/// Kills a held process, and waits for its end: nobody else could.
+pub fn kill(pid: i32) {
+    // SAFETY: takes numbers; the process is held, so the number is its own.
+    unsafe { libc::kill(pid, libc::SIGKILL) };
+    reap(pid);
+}
+
+fn reap(pid: i32) {
+    loop {
+        let mut status = 0;
+        // SAFETY: fills the integer; only what this thread has seized is waited for.
+        let ended = unsafe { libc::waitpid(pid, &mut status, libc::__WALL | libc::__WNOTHREAD) };
+        if ended < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted {
+            continue;
+        }
+        if ended < 0 || !libc::WIFSTOPPED(status) {
+            return;
+        }
+        release(pid, 0);
+    }
+}
+
+fn trace(request: u32, pid: i32, data: i32) -> io::Result<()> {
+    let address = null_mut::<libc::c_void>();
+    // SAFETY: these requests read and write no memory of this process.
+    match unsafe { libc::ptrace(request as _, pid, address, data as usize as *mut libc::c_void) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,155 @@
+//! The rules of a plan, and the decision on what a call would execute.
+
+use regress::Regex;
+
+use crate::sandbox::exec::plan::{ArgumentPattern, ExecDecision, ExecPlan, ExecRule};
+use crate::sandbox::warden::exec::known::{Face, KnownProgram, MultiPrograms};
+use crate::sandbox::warden::exec::program::{Chain, Program, last_name};
+
+/// The rules, ready to be applied.
+pub struct ExecRules {
+    rules: Vec<ReadyRule>,
+    otherwise: ExecDecision,
+    multi: MultiPrograms,
+}
+
+struct ReadyRule {
+    names: Vec<Vec<u8>>,
+    known: Vec<KnownProgram>,
+    patterns: Vec<ReadyPattern>,
+    is_exact: bool,
+    decision: ExecDecision,
+    say: String,
+}
+
+enum ReadyPattern {
+    Text(Vec<u8>),
+    Found(Box<Regex>),
+}
+
+/// The decision on a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    pub decision: ExecDecision,
+    /// Whether a rule holds.
+    pub is_by_rule: bool,
+    /// What the rule says for a model; may be empty.
+    pub say: String,
+}
+
+/// Who executes a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Executor {
+    /// A process of a command.
+    Command,
+    /// forkline itself, which starts a command: only rules hold.
+    Launcher,
+}
+
+impl ExecRules {
+    /// Makes the rules. None: a regular expression is not valid.
+    pub fn new(plan: &ExecPlan) -> Option<ExecRules> {
+        let rules = plan.rules.iter().map(ready).collect::<Option<_>>()?;
+        Some(ExecRules { rules, otherwise: plan.otherwise, multi: MultiPrograms::at(&plan.multi) })
+    }
+
+    /// Decides on all that a call would execute. What runs a script, or loads a program, is held to rules only.
+    pub fn judge(&self, chain: &Chain, by: Executor) -> Verdict {
+        let otherwise = match by {
+            Executor::Command => self.otherwise,
+            Executor::Launcher => ExecDecision::Allow,
+        };
+        let main = self.verdict(&chain.main).unwrap_or_else(|| Verdict {
+            decision: otherwise,
+            is_by_rule: false,
+            say: String::new(),
+        });
+        let others = chain.others.iter().filter_map(|program| self.verdict(program));
+        others.fold(
+            main,
+            |strictest, other| {
+                if other.decision > strictest.decision { other } else { strictest }
+            },
+        )
+    }
+
+    /// Returns the decision of the first rule that holds for a program. None: there is none.
+    fn verdict(&self, program: &Program) -> Option<Verdict> {
+        let face = self.multi.face(program);
+        let rule = self.rules.iter().find(|rule| rule.holds(program, face.as_ref()))?;
+        Some(Verdict { decision: rule.decision, is_by_rule: true, say: rule.say.clone() })
+    }
+}
+
+fn ready(rule: &ExecRule) -> Option<ReadyRule> {
+    let ExecRule { decision, names, paths, arguments, is_exact, say } = rule.clone();
+    let known = paths.iter().map(|path| KnownProgram::at(path)).collect();
+    let patterns = arguments.into_iter().map(ready_pattern).collect::<Option<_>>()?;
+    Some(ReadyRule { names, known, patterns, is_exact, decision, say })
+}
+
+fn ready_pattern(pattern: ArgumentPattern) -> Option<ReadyPattern> {
+    match pattern {
+        ArgumentPattern::Text(text) => Some(ReadyPattern::Text(text)),
+        ArgumentPattern::Found { source, flags } => {
+            let regex = Regex::with_flags(&source, &*flags).ok()?;
+            Some(ReadyPattern::Found(Box::new(regex)))
+        }
+    }
+}
+
+impl ReadyRule {
+    fn holds(&self, program: &Program, face: Option<&Face>) -> bool {
+        let takes = |first| self.takes(program.argv.get(first..).unwrap_or_default());
+        if self.names.is_empty() && self.known.is_empty() {
+            return takes(face.map_or(1, |face| face.first));
+        }
+        let file = &program.file;
+        let Some(face) = face else { return self.is_about(program) && takes(1) };
+        if self.decision == ExecDecision::Allow
+            && !self.known.iter().any(|it| it.is_untouched(file))
+        {
+            return false;
+        }
+        // Of a program that is many, the file says nothing.
+        self.is_called(face.name) && takes(face.first) || self.is_called(file.name()) && takes(1)
+    }
+
+    /// Returns whether a program is meant. To allow it, it must be the very file; else its name is enough as well.
+    fn is_about(&self, program: &Program) -> bool {
+        let Program { file, called, .. } = program;
+        if self.decision == ExecDecision::Allow {
+            return self.known.iter().any(|known| known.is_untouched(file));
+        }
+        let is_named = |name: &[u8]| self.names.iter().any(|wanted| wanted == name);
+        is_named(file.name())
+            || is_named(last_name(called))
+            || self.known.iter().any(|known| known.is(file))
+    }
+
+    /// Returns whether the rule is about programs of this name.
+    fn is_called(&self, name: &[u8]) -> bool {
+        let known = self.known.iter().map(KnownProgram::name);
+        self.names.iter().map(|name| &**name).chain(known).any(|wanted| wanted == name)
+    }
+
+    /// Returns whether each pattern is that of an argument, in their order.
+    fn takes(&self, arguments: &[Vec<u8>]) -> bool {
+        if self.is_exact {
+            let all = self.patterns.iter().zip(arguments);
+            return self.patterns.len() == arguments.len()
+                && all.into_iter().all(|(one, of)| one.is(of));
+        }
+        let mut rest = arguments.iter();
+        self.patterns.iter().all(|pattern| rest.any(|argument| pattern.is(argument)))
+    }
+}
+
+impl ReadyPattern {
+    fn is(&self, argument: &[u8]) -> bool {
+        match self {
+            ReadyPattern::Text(text) => text == argument,
+            ReadyPattern::Found(regex) => regex.find(&String::from_utf8_lossy(argument)).is_some(),
+        }
+    }
+}
