@@ -161,6 +161,12 @@ export {
   type StreamReceipt,
 } from './receipt/receipt.js';
 export type { DeniedCommand, OnDenied } from './sandbox/denials/again.js';
+export type {
+  ArgvPattern,
+  ExecAnswer,
+  ExecRule,
+  SandboxExec,
+} from './sandbox/exec/exec-policy.js';
 export { dropHeld, type HeldBackOptions, heldBack } from './sandbox/held/list.js';
 export type { SandboxGpgAgent, SandboxSshAgent } from './sandbox/keys/agent-policy.js';
 export type {

@@ -1,6 +1,8 @@
 import { type OptionNames, readOptions } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import { PROXY_PORT } from './defaults.js';
+import { checkExec } from './exec/check-exec.js';
+import type { SandboxExec } from './exec/exec-policy.js';
 import type { SandboxCacheBound, SandboxDomains, SandboxPolicy } from './policy.js';
 import { checkPorts, type SandboxPorts } from './ports/ports.js';
 
@@ -45,6 +47,14 @@ export function checkPortsOf(
   }
   const hasProxy = typeof network === 'object' || secrets !== undefined;
   checkPorts(ports, hasProxy ? PROXY_PORT : undefined);
+}
+
+/** @throws {InputError} The rules are not valid, or can't be kept with the rest of the policy. */
+export function checkExecOf({ require }: SandboxPolicy, exec: SandboxExec): void {
+  checkExec(exec);
+  if (require !== 'landlock') return;
+  const expected = "nothing with require 'landlock', which can't judge programs";
+  throw new InputError(`sandbox.exec: expected ${expected}`);
 }
 
 const DOMAIN = /^(?:\*\.)?[a-z\d](?:[\w.-]*[a-z\d])?$|^[\d.]+$|^[\da-f:]+$/i;

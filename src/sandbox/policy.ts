@@ -1,3 +1,4 @@
+import type { SandboxExec } from './exec/exec-policy.js';
 import type { SandboxGpgAgent, SandboxSshAgent } from './keys/agent-policy.js';
 import type { SandboxPorts } from './ports/ports.js';
 import type { SandboxSecret } from './secrets/secret.js';
@@ -81,6 +82,12 @@ export interface SandboxPolicy {
   readonly gpgAgent?: boolean | SandboxGpgAgent | undefined;
   /** Whether commands see, and can signal, only the processes in the sandbox. Default: 'own'. */
   readonly processes?: 'own' | 'host' | undefined;
+  /**
+   * Decisions on the programs that commands execute, whatever text has led to them, and a record of these. It
+   * doesn't see what a program does by itself, such as builtins of a shell. Not with `require: 'landlock'`.
+   * Default: none is judged.
+   */
+  readonly exec?: SandboxExec | undefined;
   /**
    * Secrets, by the name of a variable: commands get a stand-in, which the proxy replaces by the value on
    * its way to the secret's domains, over TLS. Not with `network: 'full'` or 'none'. Default: none.

@@ -6,6 +6,7 @@ import type { SandboxFilesystem, SandboxPolicy } from './policy.js';
 import {
   checkCaches,
   checkDomains,
+  checkExecOf,
   checkNetwork,
   checkPaths,
   checkPortsOf,
@@ -24,6 +25,7 @@ const POLICY_NAMES: OptionNames<SandboxPolicy> = {
   sshAgent: true,
   gpgAgent: true,
   processes: true,
+  exec: true,
   secrets: true,
   settings: true,
   caches: true,
@@ -91,6 +93,7 @@ export function readSandbox(given: unknown): SandboxPolicy | undefined {
     }
   }
   if (policy.ports !== undefined) checkPortsOf(policy, policy.ports);
+  if (policy.exec !== undefined) checkExecOf(policy, policy.exec);
   checkPaths('workspace', policy.workspace === undefined ? undefined : [policy.workspace]);
   checkPaths('allowUnixSockets', policy.allowUnixSockets);
   checkAgents(policy);

@@ -9,6 +9,7 @@ import { InputError } from '../support/errors.js';
 import { cachesOf, type SandboxCaches } from './caches/caches.js';
 import { noteLayers } from './caches/refresh.js';
 import { HIDDEN_IN_HOME, HIDDEN_IN_SYSTEM, KEPT_SETTINGS, PROXY_PORT } from './defaults.js';
+import { execEntries, isAsking } from './exec/entries.js';
 import { areSettingsAmong, judgedSettings } from './git/judged.js';
 import { OBEYED_BY_GIT } from './git/names.js';
 import { refuseUnseen } from './hidden-processes.js';
@@ -23,7 +24,7 @@ import { identityOf } from './pins/identity.js';
 import { pipesOf } from './pipes.js';
 import type { SandboxPolicy } from './policy.js';
 import { portEntries } from './ports/ports.js';
-import { proxyEntries } from './proxy-entries.js';
+import { proxyEntries, serverEntry } from './proxy-entries.js';
 import { type KeptSecrets, keptSecrets } from './secrets/kept.js';
 import { rootFiles } from './secrets/root-files.js';
 import { serveSandboxes } from './served.js';
@@ -148,6 +149,10 @@ function resolveNow(
             ...judgingEntries(writable, git.directories, KEPT_SETTINGS),
           ]),
     ],
+    programs: execEntries(policy.exec, {
+      absolute: (path) => absoluteIn(base, path),
+      isWritable: (path) => !writable.includes('/') && isAmong(realOf(path), writable),
+    }),
     secrets,
     agents: agentsOf(policy, home),
     caches: cachesOf(policy, realOf(base), { writable, hidden, ownTmp }),
@@ -193,10 +198,18 @@ function askedBy(
   };
 }
 
+/** Entries of a plan that are made beforehand. */
+interface PlannedRules {
+  /** About changes that are judged. */
+  readonly judged: readonly string[];
+  /** About programs. */
+  readonly programs: readonly string[];
+}
+
 function planned(
   policy: SandboxPolicy,
   { git }: GrantedRights,
-  { judged, ...sandbox }: Omit<ResolvedSandbox, 'plan'> & { readonly judged: readonly string[] },
+  { judged, programs, ...sandbox }: Omit<ResolvedSandbox, 'plan'> & PlannedRules,
 ): Omit<CachedSandbox, 'at'> {
   const entries = (word: string, paths: readonly string[]): string =>
     paths.map((path) => `${word}\0${path}\0`).join('');
@@ -222,12 +235,14 @@ function planned(
     `require\0${policy.require ?? 'all'}\0`,
     sandbox.network ? 'network\0full\0' : '',
     policy.processes === 'host' ? 'processes\0host\0' : '',
+    sandbox.proxyPort === undefined && !isAsking(policy.exec) ? '' : serverEntry(),
     ...(sandbox.proxyPort === undefined ? [] : proxyEntries(policy)),
     ...portEntries(policy.ports),
     sandbox.ownTmp ? '' : 'tmp\0shared\0',
     pinned('write', [...writable.filter((path) => !isGits(path)), ...pipes]),
     pinned('git', existing(git.directories)),
     ...judged,
+    ...programs,
     pinned(
       'keep',
       sandbox.kept.filter((path) => !isHeld(path)),

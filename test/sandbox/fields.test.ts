@@ -28,6 +28,7 @@ const FIELDS: {
   allowUnixSockets: (folder) => besides({ allowUnixSockets: [`${folder}/file`] }),
   sshAgent: (folder) => besides({ sshAgent: { socket: `${folder}/file` } }),
   gpgAgent: (folder) => besides({ gpgAgent: { socket: `${folder}/file` } }),
+  exec: () => besides({ exec: { record: true } }),
   processes: () => besides({ processes: 'host' }),
   secrets: () => besides({ secrets: { TOKEN: { value: 'a'.repeat(40), domains: ['a.test'] } } }),
   settings: () => besides({ settings: 'read-only' }),

@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { InputError, showValue } from '../../support/errors.js';
 import { absolutePath, isUrl } from '../../support/paths.js';
 
@@ -11,7 +12,8 @@ type Plain =
   | { readonly [name: string]: Plain };
 
 /**
- * Returns options as they are sent: without `undefined` and `null`, a `file:` URL as its path.
+ * Returns options as they are sent: without `undefined` and `null`, a `file:` URL as its path, and a
+ * regular expression of a rule for programs as its source and flags.
  *
  * @param instead Advice for a value that cannot be sent, such as a function.
  * @throws {InputError} Names a field that is no plain data.
@@ -47,6 +49,9 @@ function plainValue(name: string, value: unknown, instead: string): Plain {
   if (typeof value === 'number') return numberOf(name, value);
   if (Array.isArray(value)) {
     return value.map((item, index) => plainValue(`${name}[${index}]`, item, instead));
+  }
+  if (name.startsWith('sandbox.exec.') && types.isRegExp(value)) {
+    return { matches: value.source, flags: value.flags };
   }
   if (isUrl(value)) return absolutePath(name, value);
   if (typeof value === 'object' && isPlainObject(value)) {
