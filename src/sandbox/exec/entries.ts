@@ -1,13 +1,13 @@
 import type { ArgvPattern, ExecRule, SandboxExec } from './exec-policy.js';
 import { patternWord } from './patterns.js';
-import { type Programs, placesOf } from './places.js';
+import { type Programs, programPlaces } from './places.js';
 
 const ASK_TIMEOUT_MS = 120_000;
 /** Programs that are many, and tell by their name which one they are. */
 const MULTI_CALL = ['busybox', 'toybox', 'coreutils'];
 
 /** Returns whether programs are told or judged at all. */
-export function isJudging(exec: SandboxExec | undefined): exec is SandboxExec {
+function isJudging(exec: SandboxExec | undefined): exec is SandboxExec {
   return exec?.record === true || rulesApart(exec);
 }
 
@@ -29,7 +29,7 @@ function rulesApart(exec: SandboxExec | undefined): boolean {
  */
 export function execEntries(exec: SandboxExec | undefined, programs: Programs): readonly string[] {
   if (!isJudging(exec)) return [];
-  const multi = MULTI_CALL.flatMap((name) => placesOf(exec, name, programs));
+  const multi = MULTI_CALL.flatMap((name) => programPlaces(exec, name, programs));
   return [
     `exec\0${exec.record === true ? 'record' : 'rules'}\0`,
     `exec-otherwise\0${exec.otherwise ?? 'allow'}\0`,
@@ -57,7 +57,7 @@ function programEntries(
   answer: ExecRule['answer'],
   programs: Programs,
 ): readonly string[] {
-  const all = placesOf(exec, name, programs);
+  const all = programPlaces(exec, name, programs);
   const isPath = name.includes('/');
   // What commands can replace is not allowed by its name alone.
   const places =

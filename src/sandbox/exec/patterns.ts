@@ -10,7 +10,7 @@ const NAMES: OptionNames<Expression> = { matches: true, flags: true };
 /** Flags of regular expressions that rules have. */
 const FLAGS = 'imsu';
 /** The most characters of a text in a rule. */
-export const MOST_CHARACTERS = 1000;
+const MOST_CHARACTERS = 1000;
 
 /**
  * Checks a pattern for an argument.
@@ -45,7 +45,7 @@ export function checkPattern(name: string, given: unknown): void {
 }
 
 /** Returns a regular expression as plain data, which goes to other processes. */
-export function expressionOf({ source, flags }: RegExp): Expression {
+function expressionOf({ source, flags }: RegExp): Expression {
   return flags === '' ? { matches: source } : { matches: source, flags };
 }
 

@@ -20,7 +20,7 @@ const found = new WeakMap<SandboxExec, Map<string, readonly string[]>>();
  * Returns the absolute paths of a program of these rules: the path itself, or where a name is found in the host's
  * `PATH` and in the usual directories. The first call decides.
  */
-export function placesOf(
+export function programPlaces(
   exec: SandboxExec,
   name: string,
   programs: Pick<Programs, 'absolute'>,

@@ -63,7 +63,7 @@ test.each<[unknown, string]>([
     'argv[1]: expected flags of i, m, s and u, each once, got "g"; \'g\' is about rep',
   ],
   [matching(/x/y), "'y' is about repeated searches"],
-  [matching(/x/v), 'got "v"'],
+  [matching({ matches: 'x', flags: 'v' }), 'got "v"'],
   [matching(/x/d), 'got "d"'],
   [{ exec: {}, require: 'landlock' }, "sandbox.exec: expected nothing with require 'landlock'"],
 ])('of the rules for programs in %j it is said what is wrong', (policy, said) => {
