@@ -1,3 +1,5 @@
+import type { ExecReason } from './executed.js';
+
 /**
  * A protection of a sandbox: against writing elsewhere, reading hidden paths, finding others' temporary
  * files, the network, others' sockets, other processes, sockets of rare families, gaining privileges, and
@@ -179,10 +181,13 @@ export interface RecordedLeftover {
 export interface Denial {
   /**
    * Writing to or reading a path, connecting to a host or to another process's socket by its path,
-   * creating a socket of a forbidden family, or a request to an agent of the user.
+   * creating a socket of a forbidden family, a request to an agent of the user, or executing a program.
    */
-  readonly kind: 'write' | 'read' | 'connect' | 'socket' | 'sign';
-  /** A path, a host, an address with its port, a family of sockets, or what an agent was asked for. */
+  readonly kind: 'write' | 'read' | 'connect' | 'socket' | 'sign' | 'exec';
+  /**
+   * A path, a host, an address with its port, a family of sockets, what an agent was asked for, or a program's
+   * name with its arguments (`git push origin`).
+   */
   readonly target: string;
   /**
    * The policy's field that forbids it; `socketFamilies`: the protection of that name, which every policy
@@ -200,6 +205,7 @@ export interface Denial {
     | 'allowUnixSockets'
     | 'sshAgent'
     | 'gpgAgent'
+    | 'exec'
     | 'socketFamilies';
   /**
    * The source of the report: the kernel; or the command's output, where the target stands beside an
@@ -207,6 +213,12 @@ export interface Denial {
    * for all commands that ran in the sandbox meanwhile; or the broker between the command and an agent.
    */
   readonly source: 'kernel' | 'output' | 'proxy' | 'broker';
+  /** Why a program was not executed; absent: something else was denied. */
+  readonly why?: ExecReason;
+  /** The program that was to execute it, where that is no shell: `make`; absent: none is known. */
+  readonly by?: string;
+  /** What the rule says for a model; absent: nothing. */
+  readonly say?: string;
 }
 
 /**

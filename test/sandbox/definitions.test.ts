@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SandboxOption } from '../../src/index.js';
+import type { SandboxExec, SandboxOption } from '../../src/index.js';
 import { CONTRACTS, definitionsOf, MOST_TOKENS, tokensOf } from '../support/definitions.js';
 import { leavesNothingBehind, useFolder } from '../support/leftovers.js';
 
@@ -8,6 +8,37 @@ const folder = useFolder();
 
 /** What the line about a sandbox may take besides. */
 const FOR_A_SANDBOX = 30;
+
+const many = ['a', 'b', 'c', 'd', 'e'];
+
+/** Rules for programs, and what is said of them. */
+const PROGRAMS: readonly (readonly [SandboxExec, string])[] = [
+  [
+    {
+      rules: [
+        { program: 'git', argv: ['push'], answer: 'ask' },
+        { program: ['rm', '/bin/dd'], argv: [/^-\w*r/i, { matches: 'x' }], answer: 'deny' },
+      ],
+    },
+    'may not run `rm /^-\\w*r/i /x/`, `/bin/dd /^-\\w*r/i /x/`, and run `git push` only if the user allows it',
+  ],
+  [{ rules: [{ program: many, answer: 'deny' }] }, 'may not run `a`, `b`, `c`, 2 more'],
+  [{ rules: [{ argv: ['x'.repeat(80)], answer: 'deny' }] }, `may not run \`* ${'x'.repeat(58)}…\``],
+  [
+    { rules: [{ program: 'npm', answer: 'allow' }], otherwise: 'deny' },
+    'may run no programs but `npm`',
+  ],
+  [
+    {
+      rules: [
+        { program: 'npm', answer: 'allow' },
+        { program: 'rm', answer: 'deny' },
+        { answer: 'ask' },
+      ],
+    },
+    'run no programs but `npm` unless the user allows it, and may not run `rm`',
+  ],
+];
 
 describe.each(CONTRACTS)('the definition of %s', (contract) => {
   test('names a sandbox in few words', async () => {
@@ -34,6 +65,15 @@ describe.each(CONTRACTS)('the definition of %s', (contract) => {
     [
       { mode: 'danger-full-access', filesystem: { denyWrite: ['/etc'] } },
       "sandbox: they can't write to /etc.",
+    ],
+    ...PROGRAMS.map(([exec, rule]): [SandboxOption, string] => [
+      { mode: 'danger-full-access', exec },
+      `Commands run in a sandbox: they ${rule}.`,
+    ]),
+    [{ mode: 'danger-full-access', exec: { record: true } }, undefined],
+    [
+      { network: 'full', exec: { rules: [{ program: 'rm', answer: 'deny' }] } },
+      'a /tmp of their own, and may not run `rm`.',
     ],
   ])('in the sandbox %j says what it allows', async (sandbox, said) => {
     const [bash] = await definitionsOf(folder.path, contract, sandbox);

@@ -2,6 +2,7 @@ import type { FirstRun } from '../../engine/outcome.js';
 import type { Denial, SandboxPort, SandboxReport, Signature } from '../../engine/sandbox-report.js';
 import { heldNotice } from '../../receipt/held-notice.js';
 import { visibleText } from '../../support/text.js';
+import { describeDeniedProgram, shownTarget } from './program-notices.js';
 
 const SHOWN_DENIALS = 5;
 
@@ -12,8 +13,10 @@ const SHOWN_DENIALS = 5;
 export function sandboxNotices(report: SandboxReport): readonly string[] {
   const { denials, unseen, renewed, ports = [] } = report;
   const held = heldNotice(report);
-  const shown = denials.slice(0, SHOWN_DENIALS).map((denial) => describe(denial, report));
-  const more = denials.length - shown.length;
+  // A program that is denied is often tried again.
+  const told = [...new Set(denials.map((denial) => describe(denial, report)))];
+  const shown = told.slice(0, SHOWN_DENIALS);
+  const more = told.length - shown.length;
   return [
     ...(renewed ? renewedNotice(report) : []),
     ...(held === undefined ? [] : [held]),
@@ -64,7 +67,7 @@ const WHY_REFUSED: Readonly<Record<'dangerous' | 'full' | 'failed', string>> = {
 /** Says that a command was run again with more rights, and what its first run has left. */
 export function firstRunNotice({ denials, background }: FirstRun): string {
   const shown = denials.slice(0, SHOWN_DENIALS);
-  const what = shown.map(({ kind, target }) => `${kind} ${visibleText(target)}`).join(', ');
+  const what = shown.map((denial) => `${denial.kind} ${shownTarget(denial)}`).join(', ');
   const more = denials.length > shown.length ? ', …' : '';
   const left = background.length === 0 ? '' : `, and ${background.length} of its processes run`;
   return (
@@ -83,15 +86,19 @@ export function hasOwnLoopback({ enforced }: SandboxReport): boolean {
 }
 
 function describe(denial: Denial, report: SandboxReport): string {
-  const { kind, target, rule } = denial;
+  const { kind, rule } = denial;
+  if (rule === 'exec') return describeDeniedProgram(denial);
   // Another version's far side, or its record of a detached command, may have a rule that is not known here.
   const advice = Object.hasOwn(ADVICE, rule) ? ADVICE[rule] : ADVICE.network;
-  return `The sandbox denied: ${kind} ${visibleText(target)} (${rule}). ${advice(denial, report)}`;
+  return `The sandbox denied: ${kind} ${shownTarget(denial)} (${rule}). ${advice(denial, report)}`;
 }
 
 /** What a command can do instead, by the rule of the denial. */
 const ADVICE: {
-  readonly [Rule in Denial['rule']]: (denial: Denial, report: SandboxReport) => string;
+  readonly [Rule in Exclude<Denial['rule'], 'exec'>]: (
+    denial: Denial,
+    report: SandboxReport,
+  ) => string;
 } = {
   allowWrite: (_, report) => `Write to ${placesOf(report).join(' or ')} instead.`,
   denyWrite: ({ target }, report) => keptAdvice(target, report),

@@ -1,18 +1,20 @@
 import type { SandboxPolicy } from '../../sandbox/policy.js';
 import { reachedPorts } from '../../sandbox/ports/ports.js';
+import { describePrograms } from './programs.js';
 
 const SHOWN = 4;
 
 /**
  * Describes a tool's sandbox for the model in one sentence, so that a denial does not come as a surprise:
- * where commands may write, and what they reach.
+ * where commands may write, what they reach, and which programs they may not run.
  *
  * @param policy The policy as the tool keeps it; undefined: there is no sandbox.
- * @returns Undefined when neither files nor the network are confined.
+ * @returns Undefined when neither files, the network nor programs are confined.
  */
 export function describeSandbox(policy: SandboxPolicy | undefined): string | undefined {
   if (policy === undefined) return undefined;
-  const rules = [describeFiles(policy), describeNetwork(policy)].filter(
+  const programs = describePrograms(policy.exec, shown);
+  const rules = [describeFiles(policy), describeNetwork(policy), programs].filter(
     (rule) => rule !== undefined,
   );
   if (rules.length === 0) return undefined;
