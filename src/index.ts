@@ -164,7 +164,10 @@ export type { DeniedCommand, OnDenied } from './sandbox/denials/again.js';
 export type {
   ArgvPattern,
   ExecAnswer,
+  ExecParent,
+  ExecRequest,
   ExecRule,
+  OnExec,
   SandboxExec,
 } from './sandbox/exec/exec-policy.js';
 export { dropHeld, type HeldBackOptions, heldBack } from './sandbox/held/list.js';

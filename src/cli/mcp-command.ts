@@ -21,6 +21,7 @@ import { BROKER_FLAGS, type BrokerFlags, brokerOf, brokerOptions } from './broke
 import { contractOptions } from './mcp-tool.js';
 import { note } from './notes.js';
 import {
+  execRulesOption,
   policyOption,
   publishOption,
   reachOption,
@@ -86,6 +87,7 @@ export function mcpCommand(): Command {
     .addOption(secretOption())
     .addOption(reachOption())
     .addOption(publishOption())
+    .addOption(execRulesOption())
     .option(
       '--options <json>',
       'options of the contract, such as {"async": true}; the options above override them',

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import {
   InputError,
   type ReachedPort,
+  type SandboxExec,
   type SandboxMode,
   type SandboxOption,
   type SandboxPolicy,
@@ -9,7 +11,7 @@ import {
   type SandboxSecret,
 } from '../index.js';
 import { isMissing } from '../support/checks.js';
-import { showValue } from '../support/errors.js';
+import { messageOf, showValue } from '../support/errors.js';
 import { parseOptions } from './arguments.js';
 
 /** Returns the option `--sandbox`. */
@@ -58,6 +60,7 @@ export interface SandboxFlags {
   readonly secret?: SecretDomains | undefined;
   readonly reach?: SandboxPorts['reach'];
   readonly publish?: SandboxPorts['publish'];
+  readonly execRules?: SandboxExec | undefined;
 }
 
 /** Returns the option `--reach`. */
@@ -70,6 +73,27 @@ export function reachOption(): Option {
 export function publishOption(): Option {
   const about = 'ports of commands in a sandbox that are reached from this machine, or auto: all';
   return new Option('--publish <port[:host-port],...|auto>', about).argParser(collectPublished);
+}
+
+/** Returns the option `--exec-rules`. */
+export function execRulesOption(): Option {
+  const about = 'rules for the programs that commands in a sandbox execute, as JSON';
+  return new Option('--exec-rules <file>', about).argParser(readRules);
+}
+
+/** Reads rules, or an object with them, whose fields are checked later. */
+function readRules(path: string): SandboxExec {
+  let given: unknown;
+  try {
+    given = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new InvalidArgumentError(messageOf(error));
+  }
+  if (Array.isArray(given)) return { rules: given };
+  if (typeof given === 'object' && given !== null) return given;
+  throw new InvalidArgumentError(
+    'Expected an array of rules, or an object with rules, in the file.',
+  );
 }
 
 /** Adds to the ports that were given before, by the same flag. */
@@ -102,9 +126,9 @@ function parsePorts(text: string): readonly ReachedPort[] {
  * Returns the sandbox that the flags ask for; undefined: they ask for none.
  *
  * @param given A mode or a policy from elsewhere, which is not checked yet: the flags' mode replaces its mode,
- * and their secrets and ports are added to its own.
- * @throws {InputError} There are two policies, or two modes; a secret or a port has no sandbox; or a secret
- * has no value.
+ * their secrets and ports are added to its own, and their rules come before its own.
+ * @throws {InputError} There are two policies, or two modes; a secret, a port or a rule has no sandbox; or a
+ * secret has no value.
  */
 export function sandboxOf(
   { policy, ...flags }: SandboxFlags,
@@ -122,23 +146,21 @@ export function sandboxOf(
 }
 
 function withFlags(
-  { sandbox: mode, secret, reach, publish }: SandboxFlags,
+  { sandbox: mode, secret, reach, publish, execRules }: SandboxFlags,
   given: unknown,
 ): SandboxOption | undefined {
   const flags = { '--secret': secret, '--reach': reach, '--publish': publish };
   const [flag] = Object.entries(flags).find(([, value]) => value !== undefined) ?? [];
-  if (flag === undefined) return mode && isPolicy(given) ? { ...given, mode } : mode;
-  const base = baseOf(mode, given);
-  if (base === undefined) {
-    throw new InputError(
-      `${flag}: expected together with --sandbox read-only or workspace-write, or --policy`,
-    );
+  if (flag === undefined && execRules === undefined) {
+    return mode && isPolicy(given) ? { ...given, mode } : mode;
   }
+  const base = baseOf(mode, given) ?? openBase(flag, mode ?? given);
   const hasPorts = reach !== undefined || publish !== undefined;
   return {
     ...base,
     ...(secret && { secrets: { ...base.secrets, ...valuesOf(secret) } }),
     ...(hasPorts && { ports: withPorts(base.ports, reach, publish) }),
+    ...(execRules && { exec: withRules(base.exec, execRules) }),
   };
 }
 
@@ -148,6 +170,24 @@ function baseOf(mode: SandboxMode | undefined, given: unknown): SandboxPolicy | 
   const which = mode ?? given ?? 'danger-full-access';
   // The library says what is wrong with another mode.
   return which === 'danger-full-access' ? undefined : { mode: which as SandboxMode };
+}
+
+/**
+ * Returns the policy that rules for programs are added to where nothing else is confined.
+ *
+ * @param flag A flag that needs more; undefined: there is none.
+ * @param mode The mode that was asked for.
+ */
+function openBase(flag: string | undefined, mode: unknown): SandboxPolicy {
+  if (flag !== undefined) {
+    throw new InputError(
+      `${flag}: expected together with --sandbox read-only or workspace-write, or --policy`,
+    );
+  }
+  // Not by itself: in a sandbox nothing gains rights, as sudo does.
+  if (isMissing(mode))
+    throw new InputError('--exec-rules: expected together with --sandbox, or --policy');
+  return { mode: 'danger-full-access' };
 }
 
 function isPolicy(given: unknown): given is SandboxPolicy {
@@ -166,6 +206,16 @@ function withPorts(
     ...(reach && { reach: added(given?.reach, reach) }),
     ...(publish && { publish: publish === 'auto' ? publish : added(given?.publish, publish) }),
   };
+}
+
+/** Puts rules before those of a policy, and other fields in place of its own. */
+function withRules(given: SandboxExec | undefined, added: SandboxExec): SandboxExec {
+  // The library says what is wrong with these.
+  const isList =
+    Array.isArray(given?.rules) && (isMissing(added.rules) || Array.isArray(added.rules));
+  return isList
+    ? { ...given, ...added, rules: [...(added.rules ?? []), ...(given?.rules ?? [])] }
+    : { ...given, ...added };
 }
 
 /** Adds to a list; a flag that names ports replaces 'auto'. */

@@ -1,12 +1,14 @@
+import { writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type SandboxFlags, sandboxOf } from '../../src/cli/sandbox-flags.js';
-import type { SandboxOption } from '../../src/index.js';
+import type { SandboxExec, SandboxOption } from '../../src/index.js';
 import { cli } from '../support/cli.js';
-import { leavesNothingBehind } from '../support/leftovers.js';
+import { leavesNothingBehind, useFolders } from '../support/leftovers.js';
 
 leavesNothingBehind();
+const newFolder = useFolders();
 const VALUE = 'npm_0123456789abcdefABCDEF0123456789abcd';
 
 describe('forkline run --secret', () => {
@@ -53,6 +55,8 @@ describe('forkline run --secret', () => {
 
 const REACH = [{ inside: 5432, host: 5432 }];
 
+const RULES: SandboxExec = { rules: [{ answer: 'deny' }] };
+
 test.each<[flags: SandboxFlags, given: unknown, sandbox: SandboxOption | undefined]>([
   [{}, { sshAgent: true }, undefined],
   [{ sandbox: 'read-only' }, undefined, 'read-only'],
@@ -79,6 +83,23 @@ test.each<[flags: SandboxFlags, given: unknown, sandbox: SandboxOption | undefin
     { ports: { reach: [1, ...REACH], publish: REACH, dangerous: true } },
   ],
   [{ policy: { sshAgent: true } }, undefined, { sshAgent: true }],
+  [{ execRules: RULES }, 'read-only', { mode: 'read-only', exec: RULES }],
+  [
+    { execRules: RULES, sandbox: 'danger-full-access' },
+    undefined,
+    { mode: 'danger-full-access', exec: RULES },
+  ],
+  [{ execRules: RULES }, 'danger-full-access', { mode: 'danger-full-access', exec: RULES }],
+  [
+    { execRules: RULES, policy: { exec: { record: true, rules: [{ answer: 'ask' }] } } },
+    undefined,
+    { exec: { record: true, rules: [{ answer: 'deny' }, { answer: 'ask' }] } },
+  ],
+  [
+    { execRules: { otherwise: 'deny' }, policy: { exec: { rules: [{ answer: 'ask' }] } } },
+    undefined,
+    { exec: { otherwise: 'deny', rules: [{ answer: 'ask' }] } },
+  ],
   [{ policy: {}, sandbox: 'read-only' }, undefined, { mode: 'read-only' }],
   [
     { policy: { mode: 'read-only', ports: { reach: [1] } }, sandbox: 'read-only', reach: REACH },
@@ -94,6 +115,35 @@ test.each<[flags: SandboxFlags, given: unknown, sandbox: SandboxOption | undefin
 
 test.each([undefined, null, 'danger-full-access'])('ports beside %j have no sandbox', (given) => {
   expect(() => sandboxOf({ reach: REACH }, given)).toThrow(/^--reach: expected together with/);
+});
+
+test('rules for programs have no sandbox without one that was asked for', () => {
+  const message = /^--exec-rules: expected together with --sandbox, or --policy$/;
+  expect(() => sandboxOf({ execRules: RULES })).toThrow(message);
+  const mode = 'danger-full-access';
+  expect(() => sandboxOf({ execRules: RULES, reach: REACH, sandbox: mode })).toThrow(/^--reach: /);
+});
+
+describe('forkline run --exec-rules', () => {
+  test.each<[text: string, message: string]>([
+    ['[', 'Unexpected end of JSON input'],
+    ['5', 'Expected an array of rules, or an object with rules, in the file.'],
+    ['[{"answer": "no"}]', "sandbox.exec.rules[0].answer: expected 'allow' or 'deny' or 'ask'"],
+    ['{"rule": []}', 'sandbox.exec.rule'],
+  ])('a file with %j is refused, and it is said why', async (text, message) => {
+    const file = join(newFolder(), 'rules.json');
+    writeFileSync(file, text);
+    const flags = ['--sandbox', 'read-only', '--exec-rules', file];
+    const { code, stderr } = await cli('run', ...flags, 'true');
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(message);
+  });
+
+  test('a file that is not there is named', async () => {
+    const { code, stderr } = await cli('run', '--exec-rules', '/no/such/file', 'true');
+    expect(code).not.toBe(0);
+    expect(stderr).toContain("no such file or directory, open '/no/such/file'");
+  });
 });
 
 test.each<[flags: SandboxFlags, given: unknown, message: RegExp]>([

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { collectEnvironment, parseSeconds, parseSize, parseUmask } from '../arguments.js';
 import { note } from '../notes.js';
 import {
+  execRulesOption,
   policyOption,
   publishOption,
   reachOption,
@@ -36,6 +37,7 @@ export function runCommand(): Command {
     .addOption(secretOption())
     .addOption(reachOption())
     .addOption(publishOption())
+    .addOption(execRulesOption())
     .option('--no-input', 'give the command an empty standard input')
     .option(
       '--pty',

@@ -12,6 +12,7 @@ import { outcomeCode, writtenCode } from '../exit-code.js';
 import { note, noteResult } from '../notes.js';
 import { type SandboxFlags, sandboxOf } from '../sandbox-flags.js';
 import { exitSoon } from '../standard-output.js';
+import { askingUser } from './ask-user.js';
 import { BoundedOutput } from './bounded-output.js';
 import { type CommandOutput, openOutput } from './command-output.js';
 import { CommandSignals } from './command-signals.js';
@@ -62,7 +63,10 @@ export async function runOnce(command: string, flags: RunFlags): Promise<number>
   const env = commandVariables(given);
   try {
     const sandbox = sandboxOf(flags);
-    const options = { owner, signal: signals.signal, env, cwd, umask, timeoutMs, spill, sandbox };
+    // On another screen, what is typed is the command's.
+    const onExec = flags.pty ? undefined : askingUser(sandbox, { signals, line });
+    const common = { owner, signal: signals.signal, env, cwd, umask, timeoutMs, spill };
+    const options = { ...common, sandbox, onExec };
     return await printed({ command, flags, options, signals, line, output });
   } catch (error) {
     const code = explain(error, signals.endedBy);

@@ -13,6 +13,8 @@ export class WaitingLine {
   #stopTimer = (): void => {};
   /** Whether the command has left the cursor inside a line, which must not be wiped. */
   #insideLine = false;
+  /** Whether the user is asked something, whose line must not be wiped either. */
+  #isAsking = false;
 
   constructor() {
     if (process.stderr.isTTY) this.#wait(PATIENCE_MS);
@@ -26,6 +28,12 @@ export class WaitingLine {
     this.#wait(PATIENCE_MS);
   }
 
+  /** Shows no line while the user is asked something. */
+  asking(isAsking: boolean): void {
+    this.#isAsking = isAsking;
+    clearStatus();
+  }
+
   stop(): void {
     this.#stopTimer();
     clearStatus();
@@ -33,7 +41,7 @@ export class WaitingLine {
 
   #wait(ms: number): void {
     this.#stopTimer = startTimer(ms, () => {
-      if (!this.#insideLine && isInForeground()) {
+      if (!this.#insideLine && !this.#isAsking && isInForeground()) {
         showStatus(`still running, ${elapsed(performance.now() - this.#started)}`);
       }
       this.#wait(TICK_MS);
@@ -52,7 +60,7 @@ function elapsed(ms: number): string {
  * Returns whether this process is in the foreground: in the background the terminal's last line is the
  * shell's prompt.
  */
-function isInForeground(): boolean {
+export function isInForeground(): boolean {
   try {
     const stat = readFileSync('/proc/self/stat', 'latin1');
     // Fields after the name: state, parent, group, session, terminal, the terminal's foreground group.

@@ -1,0 +1,130 @@
+import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { basename } from 'node:path';
+import { ReadStream } from 'node:tty';
+import { type ExecRequest, type OnExec, type SandboxOption, shellQuote } from '../../index.js';
+import { onAbort } from '../../support/abort.js';
+import { ExclusiveQueue } from '../../support/mutex.js';
+import { firstBytes, visibleText } from '../../support/text.js';
+import { note } from '../notes.js';
+import type { CommandSignals } from './command-signals.js';
+import { isInForeground, type WaitingLine } from './waiting-line.js';
+
+const TERMINAL = '/dev/tty';
+const ASK_TIMEOUT_MS = 120_000;
+/** Bytes of a program's arguments that are shown. */
+const SHOWN_BYTES = 4096;
+const SHOWN_PARENTS = 5;
+const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** The parts of a run that a question has to do with. */
+interface AskedRun {
+  readonly signals: Pick<CommandSignals, 'endedBy'>;
+  readonly line: Pick<WaitingLine, 'asking'>;
+}
+
+/**
+ * Returns a function that asks the user at the terminal whether programs may be executed, one after another.
+ *
+ * @returns Undefined: there is no terminal, so nobody can be asked.
+ */
+export function askingUser(sandbox: SandboxOption | undefined, run: AskedRun): OnExec | undefined {
+  const exec = typeof sandbox === 'object' ? sandbox.exec : undefined;
+  const descriptor = exec === undefined ? undefined : openTerminal();
+  if (descriptor === undefined) return undefined;
+  closeSync(descriptor);
+  const queue = new ExclusiveQueue();
+  const timeoutMs = exec?.askTimeoutMs ?? ASK_TIMEOUT_MS;
+  return (request) => {
+    const until = performance.now() + timeoutMs;
+    return queue.run(() => ask(request, until, run), request.signal);
+  };
+}
+
+/** Asks about one program. What is no `y` is a denial, and so is a signal that ends the command. */
+async function ask(
+  request: ExecRequest,
+  until: number,
+  { signals, line }: AskedRun,
+): Promise<'allow' | 'deny'> {
+  if (signals.endedBy !== undefined || request.signal.aborted) return 'deny';
+  const descriptor = isInForeground() ? openTerminal() : undefined;
+  if (descriptor === undefined) {
+    note(`can't ask in the background whether ${shownProgram(request)} may run`);
+    return 'deny';
+  }
+  skipTyped(descriptor);
+  const terminal = new ReadStream(descriptor);
+  line.asking(true);
+  try {
+    process.stderr.write(questionOf(request, until - performance.now()));
+    const answer = await answerOf(terminal, request.signal);
+    if (answer === undefined) process.stderr.write('\n');
+    return /^\s*y(?:es)?\s*$/i.test(answer ?? '') ? 'allow' : 'deny';
+  } finally {
+    terminal.destroy();
+    line.asking(false);
+  }
+}
+
+/** Returns the line that the user types; undefined: none, since no answer is needed any more. */
+function answerOf(terminal: ReadStream, signal: AbortSignal): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const settle = (answer: string | undefined): void => {
+      stopWaiting();
+      for (const name of ENDING) process.off(name, ended);
+      resolve(answer);
+    };
+    const ended = (): void => settle(undefined);
+    const stopWaiting = onAbort(signal, ended);
+    for (const name of ENDING) process.on(name, ended);
+    terminal.once('data', (bytes: Buffer) => settle(bytes.toString()));
+    terminal.once('error', ended);
+    terminal.once('end', ended);
+  });
+}
+
+/** Returns the text of a question. Exported for its test. */
+export function questionOf(request: ExecRequest, leftMs: number): string {
+  const { cwd, parents, say } = request;
+  const by = parents.slice(0, SHOWN_PARENTS).map(({ program }) => visibleText(basename(program)));
+  const more = parents.length > SHOWN_PARENTS ? ' < …' : '';
+  const from = by.length === 0 ? '' : `, run by ${by.join(' < ')}${more}`;
+  const seconds = Math.max(0, Math.ceil(leftMs / 1000));
+  return [
+    `forkline: may this run?  ${shownProgram(request)}`,
+    `forkline:   in ${visibleText(cwd)}${from}`,
+    ...(say === undefined
+      ? []
+      : [`forkline:   otherwise the command is told: ${visibleText(say)}`]),
+    `forkline:   ${seconds} s left [y/N] `,
+  ].join('\n');
+}
+
+/** Returns a program with its arguments as one word each, on one line. */
+function shownProgram({ program, argv }: ExecRequest): string {
+  const [name = '', ...args] = argv;
+  const whole = visibleText(shellQuote([name, ...args]));
+  const shown = firstBytes(whole, SHOWN_BYTES);
+  const rest = shown === whole ? '' : `… and ${whole.length - shown.length} characters more`;
+  // The name is what the caller calls it.
+  const real = basename(program) === basename(name) ? '' : ` (${visibleText(program)})`;
+  return `${shown}${rest}${real}`;
+}
+
+function openTerminal(): number | undefined {
+  try {
+    return openSync(TERMINAL, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Takes lines that were typed before the question, and so are no answer to it. */
+function skipTyped(descriptor: number): void {
+  const bytes = Buffer.alloc(4096);
+  try {
+    while (readSync(descriptor, bytes) > 0);
+  } catch {
+    // EAGAIN: there are none.
+  }
+}
