@@ -142,8 +142,8 @@ impl HostKeeper {
         if host != 0 {
             self.host_is_gone();
         }
-        if denied & libc::POLLIN != 0 {
-            self.forward_denials();
+        if let Some(sandbox) = self.sandbox.as_ref().filter(|_| denied & libc::POLLIN != 0) {
+            sandbox.take_denied(&self.cradles, |news| self.send_news(news));
         }
         ControlFlow::Continue(())
     }
@@ -180,12 +180,6 @@ impl HostKeeper {
                 // The host is gone without having read all messages; end of file follows.
                 Err(_) => {}
             }
-        }
-    }
-
-    fn forward_denials(&self) {
-        if let Some(sandbox) = &self.sandbox {
-            sandbox.take_denied(&self.cradles, |news| self.send_news(news));
         }
     }
 

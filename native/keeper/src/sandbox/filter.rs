@@ -1,11 +1,15 @@
 //! The filter of system calls. It decides on sockets by their family, denies keyrings and what would
 //! bypass the filter, and may leave connections and changes by name to the warden.
 
+pub mod calls;
+
 use std::io;
 use std::mem::offset_of;
 use std::os::fd::{FromRawFd, OwnedFd};
 
-use crate::sandbox::calls::{FOREIGN, IO_URING_SETUP, NATIVE, Naming, Numbers, OPENAT2, OWN};
+use crate::sandbox::filter::calls::{
+    FOREIGN, IO_URING_SETUP, NATIVE, Naming, Numbers, OPENAT2, OWN,
+};
 
 type Instructions = Vec<libc::sock_filter>;
 

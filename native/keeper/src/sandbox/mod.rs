@@ -7,7 +7,7 @@
 
 pub mod agents;
 mod beside;
-mod calls;
+mod building;
 pub mod denied;
 mod exec;
 mod filter;
@@ -31,7 +31,6 @@ mod watchers;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use forkline_protocol::{News, pair, send};
@@ -39,15 +38,14 @@ use forkline_protocol::{News, pair, send};
 use crate::cradle::roster;
 use crate::{host, keeper, outside, signals};
 use beside::Beside;
+use building::{Built, Ground, build, confine_alone};
 use denied::Denied;
 use exec::reentry::{self, Carried, Resumed};
-use filter::Rules;
 use kept::SandboxHandle;
 use layers::Layers;
 use namespaces::{Inside, Outside, Side};
-use plan::{Access, Plan, Require};
-use report::{Enforced, Mechanism, Protection, SetupError};
-use tree::Made;
+use plan::{Plan, Require};
+use report::{Mechanism, Protection, SetupError};
 use warden::GuardedSandbox;
 
 /// What is found out before anything changes.
@@ -63,19 +61,11 @@ struct Before {
     layers: Option<Layers>,
 }
 
-/// A complete sandbox.
-struct Built {
-    enforced: Enforced,
-    /// The kernel's questions about sockets, and about what is made, changed or removed by its name.
-    listener: Option<OwnedFd>,
-    /// Git's directories, with the paths at which they are seen.
-    git: Vec<(PathBuf, OwnedFd)>,
-    /// The same directories without their covers, where settings are judged.
-    beneath: Vec<(PathBuf, OwnedFd)>,
-    /// The sockets at which commands call the user's agents.
-    agents: Vec<OwnedFd>,
-    /// The socket to the warden.
-    warden: Option<OwnedFd>,
+impl Before {
+    fn ground(&self) -> Ground<'_> {
+        let Before { lifeline, rights, layers, .. } = self;
+        Ground { lifeline: lifeline.as_fd(), rights: *rights, layers: layers.as_ref() }
+    }
 }
 
 /// Makes the sandbox that `order` describes, and does the keeper's work in it.
@@ -194,7 +184,7 @@ pub fn resume(state: &str) -> ExitCode {
 
 /// Makes the sandbox, and does the keeper's work in it.
 fn make(plan: &Plan, before: Before, inside: Inside) -> ExitCode {
-    let built = build(plan, &before, inside.has_user_namespace);
+    let built = build(plan, &before.ground(), inside.has_user_namespace);
     match built.and_then(|built| hand_out(plan, &inside, built)).and_then(probed) {
         Ok(built) => {
             inside.tell_made();
@@ -256,90 +246,4 @@ fn refuse(before: &Before, refusal: &SetupError) -> ExitCode {
 
 fn send_news(lifeline: &OwnedFd, news: &News) {
     let _ = send(lifeline.as_fd(), [&news.encode(), b""], &[]);
-}
-
-/// Makes all protections, in namespaces.
-fn build(plan: &Plan, before: &Before, has_users: bool) -> Result<Built, SetupError> {
-    tree::refuse_replaced(plan)?;
-    let plan = &plan.resolved();
-    let (git, judges_settings) = (tree::git_trees(plan)?, plan.judges_settings());
-    let public = agents::inside::public_files(&plan.agents);
-    let Made { by: [reading, caching], beneath } = tree::make(plan, before.layers.as_ref())?;
-    let agents = agents::inside::listen(&plan.agents, public)
-        .map_err(SetupError::of(Protection::UnixSockets, "making the sockets of agents"))?;
-    if !plan.network {
-        network::start_loopback()
-            .map_err(SetupError::of(Protection::Network, "starting the loopback"))?;
-    }
-    let network = network::serve(plan, before.lifeline.as_fd())?;
-    tree::open_proc(!plan.host_processes)
-        .map_err(SetupError::of(Protection::Processes, report::MOUNTING_PROC))?;
-    // Otherwise the limit would be the host's.
-    if has_users {
-        namespaces::allow_no_more()
-            .map_err(SetupError::of(Protection::Privileges, "forbidding more user namespaces"))?;
-    }
-    tree::close_proc().map_err(SetupError::of(Protection::Processes, "closing /proc"))?;
-    let (_, listener) = confine(plan, before.rights, true)?;
-    if !has_users && namespaces::can_make_more() {
-        let error = io::Error::from_raw_os_error(libc::EOPNOTSUPP);
-        let action = "user namespaces can be made in it";
-        return Err(SetupError::of(Protection::Privileges, action)(error));
-    }
-    let mut enforced = Enforced::default();
-    enforced.set(Protection::Write, Mechanism::Namespace);
-    enforced.set(Protection::Read, reading);
-    enforced.set(Protection::Tmp, Mechanism::Namespace.when(!plan.shared_tmp));
-    enforced.set(Protection::Network, network.when(!plan.network));
-    enforced.set(Protection::UnixSockets, Mechanism::Seccomp);
-    enforced.set(Protection::Processes, Mechanism::Namespace.when(!plan.host_processes));
-    enforced.set(Protection::SocketFamilies, Mechanism::Seccomp);
-    enforced.set(Protection::Privileges, Mechanism::Namespace);
-    enforced.set(Protection::Settings, Mechanism::of_settings(plan, judges_settings));
-    enforced.set(Protection::Caches, caching);
-    Ok(Built { enforced, listener, git, beneath, agents, warden: None })
-}
-
-/// Makes the protections that need no namespaces.
-fn confine_alone(plan: &Plan, rights: u64) -> Result<Built, SetupError> {
-    tree::refuse_replaced(plan)?;
-    let plan = &plan.resolved();
-    let (has_scopes, listener) = confine(plan, rights, false)?;
-    let mut enforced = Enforced::default();
-    enforced.set(Protection::Write, Mechanism::Landlock);
-    enforced.set(Protection::Read, Mechanism::None);
-    enforced.set(Protection::Tmp, Mechanism::None);
-    enforced.set(Protection::Network, Mechanism::Seccomp.when(!plan.network));
-    enforced.set(Protection::UnixSockets, Mechanism::None);
-    let is_scoped = has_scopes && !plan.host_processes;
-    enforced.set(Protection::Processes, Mechanism::Landlock.when(is_scoped));
-    enforced.set(Protection::SocketFamilies, Mechanism::Seccomp);
-    enforced.set(Protection::Privileges, Mechanism::None);
-    enforced.set(Protection::Caches, Mechanism::None);
-    let (git, beneath, agents) = (Vec::new(), Vec::new(), Vec::new());
-    Ok(Built { enforced, listener, git, beneath, agents, warden: None })
-}
-
-/// Applies Landlock and the filter, and gives up privileges. Returns whether Landlock isolates signals
-/// and abstract sockets, and the filter's questions.
-fn confine(
-    plan: &Plan,
-    rights: u64,
-    has_namespaces: bool,
-) -> Result<(bool, Option<OwnedFd>), SetupError> {
-    let ruleset = landlock::ruleset(plan, has_namespaces)?;
-    let has_scopes = ruleset.has_scopes();
-    privileges::leave_keyring();
-    privileges::drop_to_kept(rights)
-        .map_err(SetupError::of(Protection::Privileges, "giving up privileges"))?;
-    ruleset.enter().map_err(SetupError::of(Protection::Write, "entering Landlock's rules"))?;
-    // In a network of its own, all processes may use the loopback.
-    let gated = has_namespaces && plan.paths(Access::Git).next().is_some();
-    let network = plan.network || has_namespaces;
-    let listened = has_namespaces && plan.ports.publishes();
-    let executed = has_namespaces && plan.exec.told.is_some();
-    let rules = Rules { network, judged: has_namespaces, listened, executed, gated };
-    let listener = filter::enter(rules)
-        .map_err(SetupError::of(Protection::SocketFamilies, "filtering system calls"))?;
-    Ok((has_scopes, listener))
 }

@@ -1,18 +1,21 @@
 //! The plan of a sandbox, as the host has resolved it: pairs of a word and a value, each ended by NUL.
 //! Paths are absolute; those that do not exist are ignored.
 
+mod path_rule;
+
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read};
-use std::os::fd::OwnedFd;
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::sandbox::agents::Agents;
 use crate::sandbox::exec::plan::ExecPlan;
 use crate::sandbox::layers::requested::CachePlan;
-use crate::sandbox::place;
 use crate::sandbox::ports::plan::PortPlan;
+
+pub use path_rule::{Access, Rule};
+use path_rule::{absolute, identity_in, resolve, rule};
 
 /// Directories that are the sandbox's own, unless its plan shares the host's.
 pub const OWN: [&str; 4] = ["/tmp", "/var/tmp", "/run", "/dev/shm"];
@@ -81,33 +84,6 @@ pub enum Require {
     Landlock,
     /// Those that can be made.
     BestEffort,
-}
-
-/// The access below a path; of several rules the one with the longest path applies.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rule {
-    pub access: Access,
-    pub path: PathBuf,
-    /// Device and inode that the host has found there; None: any file is meant.
-    pub identity: Option<(u64, u64)>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Access {
-    /// Reading and writing.
-    Write,
-    /// A cache of the user's, over which a layer of the workspace is mounted.
-    Cache,
-    /// A directory of git's: the warden writes to it, except to the files that git obeys.
-    Git,
-    /// Reading, where it would be hidden.
-    Show,
-    /// Reading only, where it could be written to.
-    Keep,
-    /// No access.
-    Hide,
-    /// Connecting to a socket.
-    Socket,
 }
 
 impl Plan {
@@ -248,58 +224,11 @@ impl Plan {
     }
 }
 
-impl Rule {
-    /// Opens the path, without following links. The error is ESTALE if it is not what the host has found.
-    pub fn open(&self) -> io::Result<OwnedFd> {
-        let found = place::open(&self.path)?;
-        let is_same = |identity| place::identity(&found).is_ok_and(|it| it == identity);
-        if self.identity.is_none_or(is_same) {
-            return Ok(found);
-        }
-        Err(io::Error::from_raw_os_error(libc::ESTALE))
-    }
-}
-
-fn rule(word: &[u8], value: &[u8]) -> Option<Rule> {
-    let access = match word {
-        b"write" => Access::Write,
-        b"cache" => Access::Cache,
-        b"git" => Access::Git,
-        b"show" => Access::Show,
-        b"keep" => Access::Keep,
-        b"hide" => Access::Hide,
-        b"socket" => Access::Socket,
-        _ => return None,
-    };
-    Some(Rule { access, path: absolute(value)?, identity: None })
-}
-
 /// Returns a name that is no path.
 fn name_in(value: &[u8]) -> Option<PathBuf> {
     let name = Path::new(OsStr::from_bytes(value));
     let is_name = name.components().count() == 1 && name.file_name() == Some(name.as_os_str());
     is_name.then(|| name.to_owned())
-}
-
-fn absolute(value: &[u8]) -> Option<PathBuf> {
-    let path = PathBuf::from(OsStr::from_bytes(value));
-    path.is_absolute().then_some(path)
-}
-
-/// Parses `device:inode:…`. None: the host has found no file.
-fn identity_in(text: &[u8]) -> Option<(u64, u64)> {
-    let mut numbers = std::str::from_utf8(text).ok()?.split(':').map(str::parse);
-    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
-}
-
-/// Resolves a rule. Access is given to the file that the host has found; what is kept or hidden is any
-/// file at the path.
-fn resolve(rule: &Rule) -> Option<Rule> {
-    if matches!(rule.access, Access::Keep | Access::Hide) {
-        let path = rule.path.canonicalize().ok()?;
-        return Some(Rule { path, identity: None, ..rule.clone() });
-    }
-    rule.open().ok().map(|_| rule.clone())
 }
 
 #[cfg(test)]

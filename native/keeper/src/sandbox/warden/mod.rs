@@ -15,23 +15,22 @@ mod lines;
 mod owners;
 mod person;
 mod ports;
+mod process;
 mod settings;
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::process::exit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use crate::outside;
-use crate::sandbox::calls::Asked;
 use crate::sandbox::denied;
+use crate::sandbox::filter::calls::Asked;
 use crate::sandbox::namespaces::WardenInput;
 use crate::sandbox::notices::{Listener, Notice};
 use crate::sandbox::plan::Plan;
 use crate::sandbox::ports::ask::{PortNotice, RelayLine};
-use crate::sandbox::privileges;
 use agents::{AgentCall, Broker, OutsideAgents};
 use connecting::ConnectPolicy;
 use exec::{Executions, Questions};
@@ -41,6 +40,8 @@ pub use guarded::GuardedSandbox;
 use held::HeldStore;
 use lines::{DenialSockets, Telling};
 use ports::RelayedPorts;
+pub use process::end;
+use process::join;
 use settings::Settings;
 pub use settings::SettlerLine;
 
@@ -100,31 +101,6 @@ pub fn start(guarded: &GuardedSandbox, given: WardenInput, others: OtherLines) -
         }
         pid => Ok(pid),
     }
-}
-
-/// Ends a process beside the sandbox, which is a child of this process.
-pub fn end(pid: i32) {
-    // SAFETY: takes numbers; the child has not been waited for, so the number is not reused.
-    unsafe {
-        libc::kill(pid, libc::SIGKILL);
-        libc::waitpid(pid, std::ptr::null_mut(), 0);
-    }
-}
-
-/// Enters the namespaces, keeps the privileges that are needed there, and makes the host's `/proc` the
-/// working directory, through which processes and this process's descriptors are reached.
-fn join(guarded: &GuardedSandbox) -> io::Result<()> {
-    let done = |result: i64| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) };
-    let network = if guarded.plan.network { 0 } else { libc::CLONE_NEWNET };
-    let proc = outside::proc().ok_or(io::ErrorKind::NotFound)?;
-    guarded.enter(libc::CLONE_NEWNS | network)?;
-    // SAFETY: takes numbers only.
-    unsafe { done(libc::fchdir(proc.as_raw_fd()).into())? };
-    privileges::drop_to_warden(guarded.rights)?;
-    privileges::close_to_others()?;
-    // SAFETY: takes numbers only. A change of privileges would have cleared the signal.
-    unsafe { done(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL).into())? };
-    Ok(())
 }
 
 impl Warden {

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStringExt;
 
 use crate::proc::LONGEST_DESCENT;
 use crate::sandbox::warden::caller::link_of;
-use crate::sandbox::warden::exec::program::last_name;
+use crate::sandbox::warden::exec::program::catalogue::last_name;
 
 /// The most ancestors that are named.
 const MOST: usize = 32;

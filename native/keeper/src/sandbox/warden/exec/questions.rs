@@ -34,13 +34,16 @@ pub struct Answered {
     pub answer: Option<ExecAnswer>,
 }
 
+/// The calling thread, and the program with its arguments.
+type CallKey = (u32, Vec<u8>);
+
 #[derive(Default)]
 pub struct Questions {
     last: AtomicU64,
     count: AtomicUsize,
     open: Mutex<HashMap<u64, SyncSender<Told>>>,
     /// The questions whose caller runs the handler of a signal, by its thread and its program.
-    interrupted: Mutex<HashMap<(u32, Vec<u8>), SyncSender<Told>>>,
+    interrupted: Mutex<HashMap<CallKey, SyncSender<Told>>>,
 }
 
 impl Questions {
@@ -149,7 +152,7 @@ fn resumed(told: &Receiver<Told>, longest: Duration) -> Option<(Notice, Option<E
     }
 }
 
-fn key(notice: &Notice, ask: &ExecAsk) -> (u32, Vec<u8>) {
+fn key(notice: &Notice, ask: &ExecAsk) -> CallKey {
     let mut program = ask.program.clone();
     for argument in &ask.argv {
         program.push(0);

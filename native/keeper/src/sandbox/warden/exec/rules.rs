@@ -1,21 +1,28 @@
 //! The rules of a plan, and the decision on what a call would execute.
 
+use std::os::unix::ffi::OsStrExt;
+
 use regress::Regex;
 
 use crate::sandbox::exec::plan::{ArgumentPattern, ExecDecision, ExecPlan, ExecRule};
-use crate::sandbox::warden::exec::known::{Face, KnownProgram, MultiPrograms};
-use crate::sandbox::warden::exec::program::{Chain, Program, last_name};
+use crate::sandbox::warden::exec::caller::Executor;
+use crate::sandbox::warden::exec::program::Program;
+use crate::sandbox::warden::exec::program::catalogue::last_name;
+use crate::sandbox::warden::exec::program::chain::Chain;
+use crate::sandbox::warden::exec::program::face::Face;
 
 /// The rules, ready to be applied.
 pub struct ExecRules {
     rules: Vec<ReadyRule>,
     otherwise: ExecDecision,
-    multi: MultiPrograms,
 }
 
 struct ReadyRule {
+    /// Its number, by which the facts about a file tell of it.
+    number: usize,
     names: Vec<Vec<u8>>,
-    known: Vec<KnownProgram>,
+    /// The last names of its paths.
+    called: Vec<Vec<u8>>,
     patterns: Vec<ReadyPattern>,
     is_exact: bool,
     decision: ExecDecision,
@@ -29,7 +36,7 @@ enum ReadyPattern {
 
 /// The decision on a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct ExecVerdict {
     pub decision: ExecDecision,
     /// Whether a rule holds.
     pub is_by_rule: bool,
@@ -37,29 +44,20 @@ pub struct Verdict {
     pub say: String,
 }
 
-/// Who executes a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Executor {
-    /// A process of a command.
-    Command,
-    /// forkline itself, which starts a command: only rules hold.
-    Launcher,
-}
-
 impl ExecRules {
     /// Makes the rules. None: a regular expression is not valid.
     pub fn new(plan: &ExecPlan) -> Option<ExecRules> {
-        let rules = plan.rules.iter().map(ready).collect::<Option<_>>()?;
-        Some(ExecRules { rules, otherwise: plan.otherwise, multi: MultiPrograms::at(&plan.multi) })
+        let rules = plan.rules.iter().enumerate().map(ready).collect::<Option<_>>()?;
+        Some(ExecRules { rules, otherwise: plan.otherwise })
     }
 
     /// Decides on all that a call would execute. What runs a script, or loads a program, is held to rules only.
-    pub fn judge(&self, chain: &Chain, by: Executor) -> Verdict {
+    pub fn judge(&self, chain: &Chain, by: Executor) -> ExecVerdict {
         let otherwise = match by {
             Executor::Command => self.otherwise,
             Executor::Launcher => ExecDecision::Allow,
         };
-        let main = self.verdict(&chain.main).unwrap_or_else(|| Verdict {
+        let main = self.verdict(&chain.main).unwrap_or_else(|| ExecVerdict {
             decision: otherwise,
             is_by_rule: false,
             say: String::new(),
@@ -74,18 +72,19 @@ impl ExecRules {
     }
 
     /// Returns the decision of the first rule that holds for a program. None: there is none.
-    fn verdict(&self, program: &Program) -> Option<Verdict> {
-        let face = self.multi.face(program);
+    fn verdict(&self, program: &Program) -> Option<ExecVerdict> {
+        let face = Face::of(program);
         let rule = self.rules.iter().find(|rule| rule.holds(program, face.as_ref()))?;
-        Some(Verdict { decision: rule.decision, is_by_rule: true, say: rule.say.clone() })
+        Some(ExecVerdict { decision: rule.decision, is_by_rule: true, say: rule.say.clone() })
     }
 }
 
-fn ready(rule: &ExecRule) -> Option<ReadyRule> {
+fn ready((number, rule): (usize, &ExecRule)) -> Option<ReadyRule> {
     let ExecRule { decision, names, paths, arguments, is_exact, say } = rule.clone();
-    let known = paths.iter().map(|path| KnownProgram::at(path)).collect();
+    let called =
+        paths.iter().map(|path| last_name(path.as_os_str().as_bytes()).to_owned()).collect();
     let patterns = arguments.into_iter().map(ready_pattern).collect::<Option<_>>()?;
-    Some(ReadyRule { names, known, patterns, is_exact, decision, say })
+    Some(ReadyRule { number, names, called, patterns, is_exact, decision, say })
 }
 
 fn ready_pattern(pattern: ArgumentPattern) -> Option<ReadyPattern> {
@@ -101,36 +100,31 @@ fn ready_pattern(pattern: ArgumentPattern) -> Option<ReadyPattern> {
 impl ReadyRule {
     fn holds(&self, program: &Program, face: Option<&Face>) -> bool {
         let takes = |first| self.takes(program.argv.get(first..).unwrap_or_default());
-        if self.names.is_empty() && self.known.is_empty() {
+        if self.names.is_empty() && self.called.is_empty() {
             return takes(face.map_or(1, |face| face.first));
         }
-        let file = &program.file;
         let Some(face) = face else { return self.is_about(program) && takes(1) };
-        if self.decision == ExecDecision::Allow
-            && !self.known.iter().any(|it| it.is_untouched(file))
-        {
+        let is_allowed = self.decision == ExecDecision::Allow;
+        if is_allowed && !program.facts.is_untouched(self.number) {
             return false;
         }
         // Of a program that is many, the file says nothing.
-        self.is_called(face.name) && takes(face.first) || self.is_called(file.name()) && takes(1)
+        self.is_called(face.name) && takes(face.first)
+            || self.is_called(program.file.name()) && takes(1)
     }
 
     /// Returns whether a program is meant. To allow it, it must be the very file; else its name is enough as well.
-    fn is_about(&self, program: &Program) -> bool {
-        let Program { file, called, .. } = program;
+    fn is_about(&self, Program { file, facts, called, .. }: &Program) -> bool {
         if self.decision == ExecDecision::Allow {
-            return self.known.iter().any(|known| known.is_untouched(file));
+            return facts.is_untouched(self.number);
         }
         let is_named = |name: &[u8]| self.names.iter().any(|wanted| wanted == name);
-        is_named(file.name())
-            || is_named(last_name(called))
-            || self.known.iter().any(|known| known.is(file))
+        is_named(file.name()) || is_named(last_name(called)) || facts.is_of(self.number)
     }
 
     /// Returns whether the rule is about programs of this name.
     fn is_called(&self, name: &[u8]) -> bool {
-        let known = self.known.iter().map(KnownProgram::name);
-        self.names.iter().map(|name| &**name).chain(known).any(|wanted| wanted == name)
+        self.names.iter().chain(&self.called).any(|wanted| wanted == name)
     }
 
     /// Returns whether each pattern is that of an argument, in their order.

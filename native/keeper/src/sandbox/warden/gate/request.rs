@@ -1,6 +1,6 @@
 //! A call that makes, changes or removes something by its name, as copied from the caller.
 
-use crate::sandbox::calls::Naming;
+use crate::sandbox::filter::calls::Naming;
 use crate::sandbox::notices::Notice;
 use crate::sandbox::warden::caller::{Caller, PathBase};
 

@@ -11,7 +11,7 @@ use std::path::Path;
 use super::made_name::{MadeName, is_kept, last_errno, make_for, opened};
 use super::opening::{open_at, own_descriptor, refuses};
 use super::{Settings, Shared};
-use crate::sandbox::calls::Naming;
+use crate::sandbox::filter::calls::Naming;
 use crate::sandbox::notices::{Listener, Notice};
 use crate::sandbox::warden::caller::{Caller, PathBase, path_of};
 use crate::sandbox::warden::gate::Judgement;

@@ -1,18 +1,18 @@
 //! Files of programs: which one it is, and whether it has the bytes of another one.
 
 use std::ffi::CString;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::sandbox::place;
 use crate::sandbox::warden::caller::link_of;
 
 /// What tells one state of a file from another one. A change of its content by a call changes the times.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileStamp {
     pub device: u64,
     pub inode: u64,
@@ -35,13 +35,28 @@ impl FileStamp {
         (self.device, self.inode) == (other.device, other.inode)
     }
 
+    /// Returns the stamp of the file at a path, or link. None: there is none.
+    pub fn at(path: &str) -> Option<FileStamp> {
+        fs::metadata(path).ok().map(|status| FileStamp::of_metadata(&status))
+    }
+
+    pub fn of_metadata(status: &fs::Metadata) -> FileStamp {
+        FileStamp {
+            device: status.dev(),
+            inode: status.ino(),
+            size: status.size() as i64,
+            modified: (status.mtime(), status.mtime_nsec()),
+            changed: (status.ctime(), status.ctime_nsec()),
+        }
+    }
+
     fn of(status: &libc::stat) -> FileStamp {
         FileStamp {
             device: status.st_dev,
             inode: status.st_ino,
             size: status.st_size,
-            modified: (status.st_mtime, status.st_mtime_nsec as i64),
-            changed: (status.st_ctime, status.st_ctime_nsec as i64),
+            modified: (status.st_mtime, status.st_mtime_nsec),
+            changed: (status.st_ctime, status.st_ctime_nsec),
         }
     }
 }

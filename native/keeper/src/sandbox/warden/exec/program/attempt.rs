@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use crate::sandbox::calls::{self, Executing};
+use crate::sandbox::filter::calls::{self, Executing};
 use crate::sandbox::notices::Notice;
 use crate::sandbox::warden::caller::{Caller, PathBase};
 
@@ -54,8 +54,8 @@ fn arguments(caller: &Caller, address: u64, is_native: bool) -> Result<Vec<Vec<u
     let size = if is_native { size_of::<u64>() } else { size_of::<u32>() };
     let (mut pointers, mut texts) = (CallerMemory::new(caller), CallerMemory::new(caller));
     let (mut argv, mut used) = (Vec::new(), 0);
-    let mut at = address;
-    while address != 0 {
+    let mut next = Some(address).filter(|address| *address != 0);
+    while let Some(at) = next {
         let mut number = [0; 8];
         for (to, byte) in number.iter_mut().zip(pointers.take(at, size)?) {
             *to = byte;
@@ -70,7 +70,7 @@ fn arguments(caller: &Caller, address: u64, is_native: bool) -> Result<Vec<Vec<u
             return Err(libc::E2BIG);
         }
         argv.push(text);
-        at = at.checked_add(size as u64).ok_or(libc::EFAULT)?;
+        next = Some(at.checked_add(size as u64).ok_or(libc::EFAULT)?);
     }
     if argv.is_empty() {
         argv.push(Vec::new());
