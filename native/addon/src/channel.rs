@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use forkline_engine::{Chunk, Ended, Label, Sink};
+use forkline_engine::{Chunk, Ended, ExecQuestion, Hearing, Label, OnAsk, Sink};
 use napi::bindgen_prelude::{Float64Array, FnArgs, Function, ToNapiValue, Unknown};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Result, Status, sys};
@@ -107,6 +107,17 @@ impl ToNapiValue for Batch {
     }
 }
 
+/// Returns the function that tells of the questions of a detached command with this id.
+pub fn asker(id: f64, events: Arc<EventQueue>) -> OnAsk {
+    Box::new(move |question| {
+        events.push(match question {
+            Some(question) => EngineEvent::Asked { id, question },
+            None => EngineEvent::DetachedOver { id },
+        });
+        Hearing::Heard
+    })
+}
+
 /// The events of one command.
 pub struct CommandSink {
     /// The id by which JavaScript knows the command.
@@ -126,6 +137,11 @@ impl Sink for CommandSink {
 
     fn output(&self, label: Label, chunks: Vec<Chunk>) {
         self.events.push(EngineEvent::Output { id: self.id, label, chunks });
+    }
+
+    fn asked(&self, question: ExecQuestion) -> Hearing {
+        self.events.push(EngineEvent::Asked { id: self.id, question });
+        Hearing::Heard
     }
 
     fn ended(&self, ended: Ended) {

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use forkline_engine::{
-    BackgroundProcess, Captured, Cause, Chunk, Counts, Ended, Errno, Label, LaunchError, Outcome,
-    Parts, Snapshot, SpillReport, Status, Text, Typing, errno_text,
+    BackgroundProcess, Captured, Cause, Chunk, Counts, Ended, Errno, ExecQuestion, Label,
+    LaunchError, Outcome, Parts, Snapshot, SpillReport, Status, Text, Typing, errno_text,
 };
 use napi::Result;
 use napi::bindgen_prelude::Null;
 
 use crate::capture::{capture, chunk};
+use crate::question;
 use crate::record::{Figures, JsRecord};
 
 /// An event of a command or a sandbox, or the answer to a request.
@@ -27,6 +28,11 @@ pub enum EngineEvent {
     Listens { sandbox: f64, plan: String, descriptor: i32, answer: i32 },
     /// No process is left in a sandbox.
     SandboxGone { sandbox: f64 },
+    /// A question about a program that is about to be executed, or the news that it needs no answer any more.
+    /// `id`: of the command, or of the request for one that is detached.
+    Asked { id: f64, question: ExecQuestion },
+    /// A detached command in a sandbox is over, or could not be started.
+    DetachedOver { id: f64 },
     /// The answer to a request.
     Reply { request: f64, reply: EngineReply },
 }
@@ -60,6 +66,8 @@ const KEEPER_DIED: u32 = 6;
 const MEMBERS: u32 = 7;
 const LISTENS: u32 = 8;
 const SANDBOX_GONE: u32 = 9;
+// 10 and 11 are in question.rs.
+const DETACHED_OVER: u32 = 12;
 
 // The numbers are those in src/engine/addon/codec.ts.
 const FIGURES_OF_OUTCOME: usize = 10;
@@ -107,6 +115,11 @@ impl EngineEvent {
             EngineEvent::SandboxGone { sandbox } => {
                 record.push(SANDBOX_GONE)?;
                 record.push(sandbox)
+            }
+            EngineEvent::Asked { id, question } => question::fill(record, id, question),
+            EngineEvent::DetachedOver { id } => {
+                record.push(DETACHED_OVER)?;
+                record.push(id)
             }
             EngineEvent::Reply { request, reply: EngineReply::Members(members) } => {
                 record.push(MEMBERS)?;

@@ -6,6 +6,7 @@ mod environ;
 mod event;
 mod host;
 pub mod local_stream;
+mod question;
 mod record;
 mod request;
 mod terminal;
@@ -15,7 +16,8 @@ use std::ffi::CString;
 use std::sync::Arc;
 
 use forkline_engine::{
-    Directory, Ended, Engine, Errno, Handle, HostDirectory, MembersGone, Owner, Signal, Sink,
+    Directory, Ended, Engine, Errno, ExecAnswer, Handle, HostDirectory, MembersGone, Owner, Signal,
+    Sink,
 };
 use napi::bindgen_prelude::{
     Either, Float64Array, FnArgs, Function, Latin1String, Uint8Array, Unknown,
@@ -24,7 +26,7 @@ use napi::{Env, Error, Result, Status};
 use napi_derive::napi;
 use parking_lot::Mutex;
 
-use channel::{Batch, CommandSink, EventQueue};
+use channel::{Batch, CommandSink, EventQueue, asker};
 use event::{EngineEvent, EngineReply};
 use local_stream::NamedPipe;
 use request::{CommandNumbers, Paths, Strings, command, detached, milliseconds};
@@ -132,7 +134,8 @@ impl Channel {
         Ok(())
     }
 
-    /// Starts a command that outlives the process. The reply is its process id.
+    /// Starts a command that outlives the process. The reply is its process id; questions about its programs have
+    /// the id of the request.
     #[napi]
     #[allow(clippy::too_many_arguments, reason = "an object would cost a look-up for each field")]
     pub fn start_detached(
@@ -150,7 +153,7 @@ impl Channel {
         let command = detached(text, environment, &paths, numbers, sandbox)?;
         let reply = self.replier(request);
         let answer = Box::new(move |started| reply(EngineReply::Detached(started)));
-        self.engine.start_detached(command, answer);
+        self.engine.start_detached(command, asker(request, self.events.clone()), answer);
         Ok(())
     }
 
@@ -246,8 +249,7 @@ impl Channel {
         self.engine.members(self.engine_id(id), asked);
     }
 
-    /// Asks for the sandbox's rules and denials. The reply is null when the command is over, or has no
-    /// sandbox.
+    /// Asks for the sandbox's rules and denials. The reply is null when the command is over, or has none.
     #[napi]
     pub fn sandbox(&self, id: f64, request: f64) {
         let reply = self.replier(request);
@@ -255,14 +257,18 @@ impl Channel {
         self.engine.sandbox(self.engine_id(id), answer);
     }
 
+    /// Answers a question about a program: 1 allows it, 0 denies it, and 2 says that nobody can answer.
+    #[napi]
+    pub fn decide(&self, keeper: f64, number: f64, answer: u32) {
+        self.engine.decide(keeper as u64, number as u64, ExecAnswer::of(answer.into()));
+    }
+
     /// Asks to be told when no member is left. The reply is false when that can't be found out any more.
     #[napi]
     pub fn when_gone(&self, id: f64, request: f64) {
-        let reply = self.replier(request);
-        let gone = Box::new(move |certainty| {
-            reply(EngineReply::Done(certainty == MembersGone::Confirmed));
-        });
-        self.engine.when_gone(self.engine_id(id), gone);
+        let (reply, gone) = (self.replier(request), MembersGone::Confirmed);
+        let told = Box::new(move |certainty| reply(EngineReply::Done(certainty == gone)));
+        self.engine.when_gone(self.engine_id(id), told);
     }
 
     /// Ends all commands of an owner. The reply comes when they are gone.
@@ -271,8 +277,8 @@ impl Channel {
         let owner = self.owner_of(owner as u64)?;
         self.owners.lock().remove(&owner.id);
         let reply = self.replier(request);
-        let done = Box::new(move || reply(EngineReply::Done(true)));
-        self.engine.dispose(&owner, milliseconds(grace_ms), done);
+        let done = move || reply(EngineReply::Done(true));
+        self.engine.dispose(&owner, milliseconds(grace_ms), Box::new(done));
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! The keeper of a host: makes cradles, and ends after the host and its commands.
 
 mod adopted;
+mod making;
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -12,11 +13,9 @@ use std::time::{Duration, Instant};
 use forkline_launch::Stack;
 use forkline_protocol::{Call, News, Status, VERSION, receive_now, send};
 
-use crate::cradle::roster::{self, CradleSeat};
-use crate::cradle::{Condition, CradleProcess};
+use crate::cradle::Condition;
 use crate::host::{self, HostGone};
 use crate::members::kill;
-use crate::outside;
 use crate::proc;
 use crate::sandbox::kept::SandboxHandle;
 use crate::signals;
@@ -155,20 +154,10 @@ impl HostKeeper {
                 Ok(received) if received.length == 0 => self.host_is_gone(),
                 Ok(received) => match buffer.get(..received.length).and_then(Call::decode) {
                     Some(Call::Make(number)) => {
-                        for channel in received.descriptors {
-                            if let Some(pid) = self.make(channel, CradleUser::Host) {
-                                let pid = self.cradles.get(&pid).copied().unwrap_or(pid);
-                                self.send_news(News::Made(number, pid));
-                            }
-                        }
+                        self.make_each(number, received.descriptors, CradleUser::Host);
                     }
-                    Some(Call::Keep) => {
-                        for channel in received.descriptors {
-                            match self.make(channel, CradleUser::TaskKeeper) {
-                                Some(cradle) => drop(self.task_cradles.insert(cradle)),
-                                None => self.send_news(News::Left),
-                            }
-                        }
+                    Some(Call::Keep(number)) => {
+                        self.make_each(number, received.descriptors, CradleUser::TaskKeeper);
                     }
                     Some(Call::Retire) => self.retired = true,
                     Some(Call::Decide(number, answer)) => {
@@ -211,7 +200,7 @@ impl HostKeeper {
     fn ended(&mut self, ended: &EndedChild) {
         let now = Instant::now();
         if self.task_cradles.remove(&ended.pid) {
-            self.send_news(News::Left);
+            self.send_news(News::Left(self.number_of(ended.pid)));
         }
         self.sandbox.iter_mut().for_each(|sandbox| sandbox.ended(ended.pid));
         let Some(number) = self.cradles.remove(&ended.pid) else {
@@ -232,49 +221,6 @@ impl HostKeeper {
     fn report_adopted(&mut self, news: impl Fn(i32) -> News) {
         for cradle in self.adopted.take().into_iter().flat_map(|adopted| adopted.cradles) {
             self.send_news(news(cradle));
-        }
-    }
-
-    /// Makes a cradle whose channel leads to this user. Returns its process id.
-    fn make(&mut self, channel: OwnedFd, user: CradleUser) -> Option<i32> {
-        let is_kept = user == CradleUser::TaskKeeper;
-        let line = if is_kept { SandboxHandle::line() } else { None };
-        let seat = roster::give_seat();
-        // SAFETY: there is one thread, so the child has everything that its parent had.
-        match unsafe { libc::fork() } {
-            -1 => {
-                seat.into_iter().for_each(CradleSeat::leave);
-                host::refuse(&channel, io::Error::last_os_error().raw_os_error().unwrap_or(0));
-                None
-            }
-            0 => {
-                // The keeper alone keeps these open.
-                (self.lifeline, self.host) = (None, None);
-                seat.into_iter().for_each(CradleSeat::take);
-                let sandbox = self.sandbox.take();
-                if let Some(sandbox) = sandbox.filter(|_| is_kept) {
-                    sandbox.introduce(channel.as_fd(), line);
-                }
-                // Can't fail: the keeper has done the same.
-                let _ = wait::adopt_orphans();
-                proc::set_own_name(c"forkline-cradle");
-                wait::forget_reaped();
-                host::continue_at_parent_death();
-                host::continue_on_input(channel.as_fd());
-                let null = self.null.as_fd();
-                let host_gone = (!is_kept).then(|| self.host_gone.descriptor());
-                let initial = self.initial.clone();
-                CradleProcess { channel, host_gone, null, stack: &mut self.stack, initial }.serve();
-                // SAFETY: ends this process, which has nothing to write or to clean up.
-                unsafe { libc::_exit(0) }
-            }
-            pid => {
-                self.cradles.insert(pid, outside::pid_and_group(pid, 0).0);
-                if let Some(sandbox) = &mut self.sandbox {
-                    sandbox.made(pid, line, seat);
-                }
-                Some(pid)
-            }
         }
     }
 

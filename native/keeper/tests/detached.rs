@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use forkline_engine::{Engine, Step};
+use forkline_engine::{Engine, Hearing, Step};
 use forkline_launch::Image;
 use forkline_protocol::{Detached, Request, VERSION, role};
 use scenes::{
@@ -216,7 +216,7 @@ fn a_keeper_that_never_reports_is_ended() {
         Engine::start(Some(folder.clone()), Box::new(|| {}), Box::new(|_, _, _| {})).unwrap();
     let (sender, answers) = std::sync::mpsc::channel();
     let answer = Box::new(move |answer| sender.send(answer).unwrap());
-    hangs.start_detached(scene("true").command, answer);
+    hangs.start_detached(scene("true").command, Box::new(|_| Hearing::Unheard), answer);
     let error = answers.recv_timeout(std::time::Duration::from_secs(90)).unwrap().unwrap_err();
     assert_eq!((error.step, error.errno), (Step::Lost, libc::ETIMEDOUT));
     std::fs::remove_file(&folder).unwrap();

@@ -7,6 +7,7 @@
 mod channel;
 mod detached;
 mod exec;
+mod exec_words;
 mod fields;
 mod lifeline;
 mod member;
@@ -19,6 +20,7 @@ pub mod task;
 pub use channel::{Answer, Exit, Order, Start, Status, members_in_parts};
 pub use detached::{Detached, decode_report, encode_report};
 pub use exec::{ExecAnswer, ExecAsk, LONGEST_ASK};
+pub use exec_words::ExecWords;
 pub use lifeline::{Call, News};
 pub use member::Member;
 pub use memory::{memory_file, memory_program};

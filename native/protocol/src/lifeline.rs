@@ -11,8 +11,8 @@ pub enum Call {
     /// [`News::Made`].
     Make(u64),
     /// Make a cradle for a channel to the keeper of a detached command; the host may leave the cradle
-    /// behind.
-    Keep,
+    /// behind, and knows it by this number. Answered by [`News::Made`].
+    Keep(u64),
     /// The host makes no further cradles: end after the last cradle.
     Retire,
     /// The answer to the question of this number: see [`News::Asked`].
@@ -25,7 +25,7 @@ impl Call {
         let (kind, cradle) = match self {
             Call::Make(cradle) => (1, cradle),
             Call::Retire => (2, 0),
-            Call::Keep => (3, 0),
+            Call::Keep(cradle) => (3, cradle),
             Call::Decide(number, answer) => {
                 let all = &mut Writer::default();
                 return all.number(4).number(number).number(answer.number()).finish();
@@ -40,7 +40,7 @@ impl Call {
         match (fields.number()?, fields.number()?) {
             (1, cradle) => Some(Call::Make(cradle)),
             (2, _) => Some(Call::Retire),
-            (3, _) => Some(Call::Keep),
+            (3, cradle) => Some(Call::Keep(cradle)),
             (4, number) => Some(Call::Decide(number, ExecAnswer::of(fields.number()?))),
             _ => None,
         }
@@ -74,8 +74,8 @@ pub enum News {
     Withdrawn(u64),
     /// The directory of the sandbox's own terminals, in which the host opens those of its commands.
     Terminals,
-    /// A cradle that the host may leave behind has ended, or could not be made.
-    Left,
+    /// The cradle of this process id, which the host may leave behind, has ended; 0: one could not be made.
+    Left(i32),
     /// The sandbox or the keeper can't be made: the errno, and the action that failed.
     Refused(i32, String),
 }
@@ -99,7 +99,7 @@ impl News {
             News::GivenUp(cradle) => (3, *cradle as u64, ""),
             News::Enforced(lines) => (4, 0, &**lines),
             News::Listens => (6, 0, ""),
-            News::Left => (8, 0, ""),
+            News::Left(cradle) => (8, *cradle as u64, ""),
             News::Terminals => (9, 0, ""),
             News::Denied(cradle, what) => (7, *cradle as u64, &**what),
             News::Refused(errno, action) => (5, *errno as u64, &**action),
@@ -125,7 +125,7 @@ impl News {
             3 => Some(News::GivenUp(i32::try_from(number).ok()?)),
             4 => Some(News::Enforced(text())),
             6 => Some(News::Listens),
-            8 => Some(News::Left),
+            8 => Some(News::Left(i32::try_from(number).ok()?)),
             9 => Some(News::Terminals),
             12 => Some(News::Withdrawn(number)),
             7 => Some(News::Denied(i32::try_from(number).ok()?, text())),
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn calls_and_news_arrive_as_they_were_sent() {
         let answer = Call::Decide(7, ExecAnswer::Allow);
-        for call in [Call::Make(u64::MAX), Call::Retire, Call::Keep, answer] {
+        for call in [Call::Make(u64::MAX), Call::Retire, Call::Keep(7), answer] {
             assert_eq!(Call::decode(&call.encode()), Some(call));
         }
         let told = [News::Enforced("write=namespace".into()), News::Refused(1, "tmp: /tmp".into())];
@@ -163,7 +163,7 @@ mod tests {
             News::Cleared(8),
             News::GivenUp(9),
             News::Listens,
-            News::Left,
+            News::Left(12),
             News::Terminals,
             News::Denied(10, "socket=40".into()),
         ];

@@ -1,5 +1,6 @@
 //! The state of a keeper's sandbox, as the keeper has reported it.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -7,8 +8,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
-use forkline_protocol::PortNews;
+use forkline_protocol::{ExecWords, PortNews};
 use parking_lot::Mutex;
 
 use crate::command::errors::{LaunchError, Step};
@@ -29,6 +31,8 @@ pub struct Sandbox {
     hidden: Vec<(PathBuf, Option<(u64, u64)>)>,
     /// Denied accesses, each with the process id of the cradle whose command made it.
     denied: Mutex<Vec<(i32, String)>>,
+    /// The programs that were executed or denied, by the process id of the cradle whose command did it.
+    executed: Mutex<HashMap<i32, ExecWords>>,
     /// The published ports, each with the process id of the cradle whose command listens.
     ports: Mutex<Vec<(i32, String)>>,
 }
@@ -51,6 +55,7 @@ impl Sandbox {
             stood,
             refused: OnceLock::new(),
             denied: Mutex::default(),
+            executed: Mutex::default(),
             ports: Mutex::default(),
         }
     }
@@ -82,9 +87,21 @@ impl Sandbox {
         self.plan.split(|byte| *byte == 0).step_by(2).any(|word| word == b"proxy")
     }
 
-    /// Notes that the command of this cradle was denied an access, that a port of it was opened or closed, or that
-    /// an agent of the user has signed for it: no number of denials hides that.
+    /// Returns how long a program may wait for the host's answer; zero: the host is not asked.
+    pub fn longest_ask(&self) -> Duration {
+        let mut fields = self.plan.split(|byte| *byte == 0);
+        let value = fields.find(|word| *word == b"exec-ask-ms").and_then(|_| fields.next());
+        let number = value.and_then(|digits| str::from_utf8(digits).ok()?.parse().ok());
+        Duration::from_millis(number.unwrap_or(0))
+    }
+
+    /// Notes that the command of this cradle was denied an access, that a port of it was opened or closed, that it
+    /// has executed a program, or that an agent of the user has signed for it: no number of denials hides that.
     pub fn add_denied(&self, cradle: i32, what: String) {
+        if ExecWords::is_one(&what) {
+            self.executed.lock().entry(cradle).or_default().add(what);
+            return;
+        }
         if let Some(news) = PortNews::of(&what) {
             return self.note_port(cradle, news);
         }
@@ -123,8 +140,8 @@ impl Sandbox {
     }
 
     /// Returns each rule and the means that enforce it, the accesses that the command of this cradle was
-    /// denied since the last call, the ports of it that are published, and, once, `renewed=yes` if the sandbox replaces another. None: it is not
-    /// known to be set up.
+    /// denied and the programs that it has executed since the last call, the ports of it that are published, and, once,
+    /// `renewed=yes` if the sandbox replaces another. None: it is not known to be set up.
     pub fn take_report(&self, cradle: i32) -> Option<String> {
         let mut report = self.enforced.get()?.clone();
         for what in self.take_denied(cradle) {
@@ -141,10 +158,14 @@ impl Sandbox {
         Some(report)
     }
 
-    /// Takes the accesses that the command of this cradle was denied since the last call.
+    /// Takes the accesses that the command of this cradle was denied, and the programs that it has executed, since
+    /// the last call.
     pub fn take_denied(&self, cradle: i32) -> Vec<String> {
         let of_cradle = |(number, _): &mut (i32, String)| *number == cradle;
-        self.denied.lock().extract_if(.., of_cradle).map(|(_, what)| what).collect()
+        let executed = self.executed.lock().remove(&cradle);
+        let mut denied = self.denied.lock();
+        let told = denied.extract_if(.., of_cradle).map(|(_, what)| what);
+        told.chain(executed.into_iter().flat_map(ExecWords::finish)).collect()
     }
 
     /// Notes why the sandbox can't be set up.
@@ -206,6 +227,21 @@ mod tests {
         let report = |cradle| sandbox.take_report(cradle).unwrap_or_default();
         assert_eq!(report(1).matches("port=").count(), MOST_DENIED);
         assert!(report(2).ends_with(" port=4777,4777,5,node,300"));
+    }
+
+    #[test]
+    fn programs_are_kept_apart_for_each_command_and_taken_once() {
+        let sandbox = Sandbox::new(Arc::default(), Arc::default());
+        for number in [1, 2, 1] {
+            sandbox.add_denied(number, format!("exec=allow,{number}"));
+        }
+        sandbox.add_denied(1, "socket=40".to_owned());
+        assert_eq!(sandbox.take_denied(1), ["socket=40", "exec=allow,1", "exec=allow,1"]);
+        assert_eq!((sandbox.take_denied(1).len(), sandbox.take_denied(2).len()), (0, 1));
+        assert_eq!(sandbox.longest_ask(), Duration::ZERO);
+        let plan = b"require\0all\0exec\0rules\0exec-ask-ms\x00500\0";
+        let asking = Sandbox::new(Arc::from(&plan[..]), Arc::default());
+        assert_eq!(asking.longest_ask(), Duration::from_millis(500));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use forkline_protocol::{Answer, Exit, Start, take};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::command::errors::LaunchError;
+use crate::command::errors::{LaunchError, Step};
 use crate::command::outcome::{Cause, Ended, Status, Usage};
 use crate::reactor::Reactor;
 use crate::reactor::cradles::ChannelEnd;
@@ -56,6 +56,10 @@ impl Reactor {
         };
         match answer {
             Answer::Started(start) => self.start_told(id, start),
+            // It was asked about, and the question has been answered by its cancellation.
+            Answer::Failed { step: Step::Exec, errno: libc::EACCES } if command.is_withdrawn() => {
+                self.not_started(id, Ended::NeverStarted);
+            }
             Answer::Failed { step, errno } => {
                 let error = command.letter.as_ref().map(|letter| {
                     let directory = letter.directory_name.as_deref();

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Instant;
 
-use forkline_protocol::{Call, ExecAnswer, News, Received, receive_now};
+use forkline_protocol::{LONGEST_ASK, News, Received, receive_now};
 use rustix::event::epoll::EventFlags;
 
 use crate::keeper::Keeper;
@@ -17,8 +17,8 @@ use crate::reactor::cradles::Clearing;
 use crate::reactor::state::group::Group;
 use crate::reactor::state::timers::Alarm;
 
-/// The size of the buffer for one message of a keeper, in bytes.
-const NEWS_SIZE: usize = 2048;
+/// The size of the buffer for one message of a keeper, in bytes: none is longer than a question.
+const NEWS_SIZE: usize = LONGEST_ASK + 1024;
 
 impl Reactor {
     pub(super) fn keeper_started(&mut self, keeper: Arc<Keeper>) {
@@ -31,21 +31,14 @@ impl Reactor {
         let Some(keeper) = self.keepers.iter().find(|keeper| keeper.id == id).cloned() else {
             return;
         };
-        let mut buffer = [0; NEWS_SIZE];
         loop {
-            match receive_now(keeper.lifeline.socket.as_fd(), &mut buffer) {
+            let buffer = self.answers.get_mut(..NEWS_SIZE).unwrap_or_default();
+            match receive_now(keeper.lifeline.socket.as_fd(), buffer) {
                 Ok(Received { length: 0, .. }) => return self.keeper_died(&keeper),
                 Ok(Received { length, descriptors, .. }) => {
                     match buffer.get(..length).and_then(News::decode) {
                         Some(News::Hello(version)) => keeper.greeted(version),
-                        Some(News::Made(cradle, pid)) => {
-                            keeper.cradles.set_pid(cradle, pid);
-                            let command = self.cradles.get(&cradle);
-                            if let Some(command) = command.and_then(|id| self.commands.get_mut(id))
-                            {
-                                command.cradle_pid = pid;
-                            }
-                        }
+                        Some(News::Made(cradle, pid)) => self.cradle_made(&keeper, cradle, pid),
                         Some(News::Cleared(cradle)) => {
                             self.cradle_cleared(cradle, Clearing::Cleared)
                         }
@@ -67,11 +60,10 @@ impl Reactor {
                                 .iter()
                                 .for_each(|of| of.add_denied(cradle, what.clone()));
                         }
-                        Some(News::Asked(_, number, _)) => {
-                            let answer = Call::Decide(number, ExecAnswer::Unasked);
-                            let _ = keeper.lifeline.call(answer, &[]);
+                        Some(News::Asked(cradle, number, ask)) => {
+                            self.asked(&keeper, cradle, number, ask);
                         }
-                        Some(News::Withdrawn(_)) => {}
+                        Some(News::Withdrawn(number)) => self.withdrawn(&keeper, number),
                         Some(News::Enforced(lines)) => {
                             keeper
                                 .sandbox
@@ -90,7 +82,7 @@ impl Reactor {
                                 .zip(directory)
                                 .for_each(|(of, directory)| drop(of.terminals.set(directory)));
                         }
-                        Some(News::Left) => keeper.detached_ended(),
+                        Some(News::Left(cradle)) => self.cradle_left(&keeper, cradle),
                         Some(News::Refused(errno, what)) => {
                             keeper.set_refused(errno, what);
                             // The keeper ends; later commands get another one.
@@ -115,6 +107,7 @@ impl Reactor {
             (self.on_keeper_death)();
         }
         self.keepers.retain(|other| other.id != keeper.id);
+        self.forget_questions(keeper);
         if let Some(sandbox) = &keeper.sandbox {
             (self.on_listen)(keeper.id, &sandbox.plan, None);
         }

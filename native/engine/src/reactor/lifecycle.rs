@@ -70,6 +70,8 @@ impl Reactor {
                 {
                     command.tell(order);
                 }
+                // The cradle reads nothing while its child waits for an answer.
+                self.end_questions(id);
             }
             Phase::Running => self.terminate(id, Cause::Cancelled),
             Phase::Ending(..) if grace.is_some() => {
@@ -199,9 +201,9 @@ impl Reactor {
         if let Some(keeper) = keeper.filter(|keeper| keeper.sandbox.is_some()) {
             self.read_keeper(keeper.id);
         }
-        let Some(Phase::Asking(exit)) = self.commands.get(&id).map(|command| command.phase) else {
-            return;
-        };
+        let phase = self.commands.get(&id).map(|command| command.phase);
+        let Some(Phase::Asking(exit)) = phase else { return };
+        self.end_questions(id);
         let Some(command) = self.commands.remove(&id) else { return };
         self.timers.cancel_all(id);
         for output in &command.outputs {
@@ -212,6 +214,7 @@ impl Reactor {
         if command.cradle.is_none() {
             command.keeper.sandbox.iter().for_each(|of| of.forget_ports(command.cradle_pid));
         }
+        let sandbox = command.keeper.sandbox.as_ref();
         let captures = command.outputs.iter();
         let captures = captures.filter_map(|output| output.tap.lock().capture.take());
         let outcome = Outcome {
@@ -230,11 +233,7 @@ impl Reactor {
             background: command.members,
             directory: command.directory,
             priority_errno: command.priority_errno,
-            sandbox: command
-                .keeper
-                .sandbox
-                .as_ref()
-                .and_then(|sandbox| sandbox.take_report(command.cradle_pid)),
+            sandbox: sandbox.and_then(|sandbox| sandbox.take_report(command.cradle_pid)),
         };
         for sent in command.signals {
             sent(false);

@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use forkline_protocol::ExecAnswer;
 use parking_lot::Mutex;
 use rustix::event::epoll::EventFlags;
 use rustix::event::{EventfdFlags, eventfd};
@@ -15,6 +16,7 @@ use crate::capture::text::Text;
 use crate::command::errors::LaunchError;
 use crate::command::outcome::SpillReport;
 use crate::command::owner::Owner;
+use crate::command::sink::OnAsk;
 use crate::drain::stream::Stream;
 use crate::keeper::cradles::Cradle;
 use crate::keeper::{Keeper, Turn};
@@ -65,6 +67,12 @@ pub enum Message {
     Snapshot(u64, Box<dyn FnOnce(Snapshot) + Send>),
     /// Answer with the members of the command that run.
     Members(u64, OnMembers),
+    /// A detached command is about to be started in a sandbox; who is asked about its programs.
+    Detached(u64, OnAsk),
+    /// This detached command could not be started.
+    NotDetached(u64),
+    /// The answer to a question about a program: the keeper's id, and the number of the question.
+    Decide(u64, u64, ExecAnswer),
     /// Answer with the report of the command's sandbox.
     Sandbox(u64, Box<dyn FnOnce(Option<String>) + Send>),
     /// Answer when no member of the command is left.

@@ -10,6 +10,7 @@ mod followers;
 mod keepers;
 mod lifecycle;
 pub mod mailbox;
+mod questions;
 mod silence;
 mod starting;
 pub mod state;
@@ -38,6 +39,7 @@ use crate::reactor::state::command::LiveCommand;
 use crate::reactor::state::followers::Followers;
 use crate::reactor::state::group::Group;
 use crate::reactor::state::leftover::{Disposal, Leftover};
+use crate::reactor::state::questions::Questions;
 use crate::reactor::state::readiness::OnReady;
 use crate::reactor::state::timers::{Alarm, Timers};
 use crate::request::admission::Admission;
@@ -67,8 +69,9 @@ pub struct Reactor {
     pub(super) orders: Arc<Admission>,
     pub(super) on_keeper_death: Box<dyn Fn() + Send>,
     pub(super) on_listen: OnListen,
+    pub(super) questions: Questions,
     pub(super) buffer: PageBuffer,
-    /// The buffer for answers of cradles.
+    /// The buffer for answers of cradles, and for news of keepers.
     pub(super) answers: Vec<u8>,
 }
 
@@ -111,6 +114,7 @@ pub fn start(
         orders,
         on_keeper_death,
         on_listen,
+        questions: Questions::default(),
         buffer,
         answers: vec![0; ANSWERS_SIZE],
     };
@@ -173,6 +177,7 @@ impl Reactor {
                 Alarm::Lost => self.give_up_waiting(id),
                 Alarm::Reap => self.reap(id),
                 Alarm::Shed => self.shed(id),
+                Alarm::Unplaced => self.place_late_questions(id),
                 Alarm::Quiet => self.check_drained(id),
                 Alarm::Flush => self.deliver(id),
                 Alarm::Patience => self.disk_timed_out(id),
@@ -205,6 +210,9 @@ impl Reactor {
             Message::Expire(id) => self.deadline(id),
             Message::Snapshot(id, answer) => answer(self.snapshot(id)),
             Message::Members(id, asked) => self.members(id, asked),
+            Message::Detached(id, ask) => self.detached_started(id, ask),
+            Message::NotDetached(id) => self.detached_ended(id),
+            Message::Decide(keeper, number, answer) => self.decide(keeper, number, answer),
             Message::Sandbox(id, answer) => answer(self.sandbox_report(id)),
             Message::WhenGone(id, gone) => self.when_gone(id, gone),
             Message::Resume(id) => self.resume(id),

@@ -12,7 +12,9 @@ use crate::command::outcome::Ended;
 use crate::keeper::status::read_state;
 use crate::reactor::Reactor;
 use crate::reactor::state::command::{LiveCommand, Phase, Rest};
-use crate::reactor::state::silence::{KILLED, LEAST_START, PATIENCE, Remedy, START, looks};
+use crate::reactor::state::silence::{
+    KILLED, LEAST_START, PATIENCE, Remedy, START, Silence, looks,
+};
 use crate::request::letter::{Delivery, tell};
 
 impl Reactor {
@@ -28,11 +30,14 @@ impl Reactor {
 
     /// Handles one more second without an answer.
     pub(super) fn handle_silence(&mut self, id: u64) {
+        // A program that waits for an answer may be the command itself, of which the cradle then can't tell.
+        let has_question = self.has_question(id);
         let Some(command) = self.commands.get_mut(&id) else {
             return self.handle_silent_leftover(id);
         };
         command.silence.look(matches!(command.phase, Phase::Ending(..)));
         match command.phase {
+            Phase::Starting { .. } if has_question => command.silence = Silence::default(),
             Phase::Starting { cancelled } => self.handle_silent_start(id, cancelled),
             Phase::Running => self.handle_silent_run(id),
             Phase::Ending(..) => match command.silence.of_ending(command.grace) {

@@ -32,6 +32,7 @@ impl Reactor {
         command.owner.launch_ended();
         let unwanted = command.ticket.is_cancelled() || command.owner.is_disposed();
         self.commands.insert(id, command);
+        self.place_questions();
         if unwanted {
             self.cancel(id, None);
         }
@@ -46,6 +47,7 @@ impl Reactor {
         command.cradle_pid = cradle.pid();
         (command.keeper, command.cradle) = (Tenancy::of(turn.keeper()), Some(cradle));
         (command.turn, command.silence) = (Some(turn), Silence::default());
+        self.place_questions();
     }
 
     /// Handles a cradle that is no longer as it was made, and so has refused the request. A new one is asked,
@@ -116,6 +118,7 @@ impl Reactor {
 
     /// Notes that the command does not run and never will.
     pub(super) fn not_started(&mut self, id: u64, ended: Ended) {
+        self.end_questions(id);
         self.release(id);
         let Some(command) = self.commands.remove(&id) else { return };
         self.orders.ended(id);

@@ -180,7 +180,7 @@ fn start_now(
     )?;
     // With the host's copies open, the report would never end.
     drop((writer, channel));
-    let answer = read_report(reader, launched);
+    let answer = read_report(reader, launched, most_looks(sandbox.as_ref()));
     let end = reap(launched);
     reap_group(launched);
     if let (KeeperAnswer::Report(Err((Step::Keeper, ..))), Some(place)) = (&answer, &sandbox) {
@@ -234,14 +234,20 @@ enum KeeperAnswer {
     Report(StartReport),
     /// The keeper ended without one.
     None,
-    /// The keeper reported nothing for half a minute, and was killed.
+    /// The keeper reported nothing for half a minute or longer, and was killed.
     Hung,
 }
 
+/// Returns how many seconds a keeper may take until it reports: longer, if the host may be asked about the command.
+fn most_looks(sandbox: Option<&SandboxTurn>) -> u64 {
+    const MOST_LOOKS: u64 = 30;
+    let sandbox = sandbox.and_then(|place| place.keeper().sandbox.as_ref());
+    MOST_LOOKS + sandbox.map_or(0, |sandbox| sandbox.longest_ask().as_secs())
+}
+
 /// Reads a keeper's report. `launched`: the process id of the keeper, which is not reaped yet.
-fn read_report(reader: OwnedFd, launched: i32) -> KeeperAnswer {
+fn read_report(reader: OwnedFd, launched: i32, most_looks: u64) -> KeeperAnswer {
     const LOOK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
-    const MOST_LOOKS: u32 = 30;
     let (mut bytes, mut looks) = (Vec::new(), 0);
     let mut reader = File::from(reader);
     loop {
@@ -252,10 +258,10 @@ fn read_report(reader: OwnedFd, launched: i32) -> KeeperAnswer {
                 looks += 1;
                 // The keeper's child is in the group too. The group's id can't be reused until the keeper is
                 // reaped.
-                let signal = if looks < MOST_LOOKS { libc::SIGCONT } else { libc::SIGKILL };
+                let signal = if looks < most_looks { libc::SIGCONT } else { libc::SIGKILL };
                 // SAFETY: takes numbers only.
                 unsafe { libc::kill(-launched, signal) };
-                if looks >= MOST_LOOKS {
+                if looks >= most_looks {
                     return KeeperAnswer::Hung;
                 }
             }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forkline_protocol::ExecAnswer;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use rustix::process::Signal;
@@ -12,7 +13,7 @@ use rustix::process::Signal;
 use crate::command::Command;
 use crate::command::errors::StartError;
 use crate::command::owner::{Owner, Ticket};
-use crate::command::sink::Sink;
+use crate::command::sink::{OnAsk, Sink};
 use crate::keeper::identity::StartsIn;
 use crate::keeper::seats::Seats;
 use crate::keeper::thread;
@@ -103,15 +104,17 @@ impl Engine {
         handle
     }
 
-    /// Starts a command that outlives the host. `answer` is called with its process id.
-    pub fn start_detached(&self, command: DetachedCommand, answer: OnDetached) {
+    /// Starts a command that outlives the host. `ask` is called with questions about its programs, `answer` with its
+    /// process id.
+    pub fn start_detached(&self, command: DetachedCommand, ask: OnAsk, answer: OnDetached) {
         let program = self.seats.program().map(PathBuf::from);
         let (reactor, id) = (self.reactor.clone(), self.new_id());
         let reap = Box::new(move |group| reactor.send(Message::Reap(id, group)));
         // The keeper is chosen on the calling thread, as for any command.
         let sandbox = command.sandbox.as_ref();
-        let sandbox = sandbox
-            .map(|plan| SandboxTurn::of(self.seats.keeper(Some(plan), StartsIn::NamedDirectory)));
+        let keeper = |plan| self.seats.keeper(Some(plan), StartsIn::NamedDirectory);
+        let sandbox = sandbox.map(|plan| SandboxTurn::of(id, keeper(plan)));
+        let answer = if sandbox.is_some() { self.with_questions(id, ask, answer) } else { answer };
         let most = command.starts_at_once;
         let start = Box::new(|| detached::start(program, command, sandbox, reap, answer));
         self.orders.put(LaunchOrder::Detach(id, most, start));
@@ -170,6 +173,11 @@ impl Engine {
         self.reactor.send(Message::Sandbox(id, answer));
     }
 
+    /// Answers a question about a program that is about to be executed: the number of it, of this keeper.
+    pub fn decide(&self, keeper: u64, number: u64, answer: ExecAnswer) {
+        self.reactor.send(Message::Decide(keeper, number, answer));
+    }
+
     /// Calls `gone` when no member of a command is left. Must be called while the command runs.
     pub fn when_gone(&self, id: u64, gone: OnGone) {
         self.reactor.send(Message::WhenGone(id, gone));
@@ -196,6 +204,18 @@ impl Engine {
     /// writing too, so that the stream has no end.
     pub fn named_pipe(&self, path: &CStr, stays_open: bool) -> Result<LocalPipe, Errno> {
         LocalPipe::make(path, stays_open, self.watch.clone(), self.reactor.clone())
+    }
+
+    /// Has `ask` called with the questions of a detached command, which `answer` tells to have been started.
+    fn with_questions(&self, id: u64, ask: OnAsk, answer: OnDetached) -> OnDetached {
+        self.reactor.send(Message::Detached(id, ask));
+        let reactor = self.reactor.clone();
+        Box::new(move |started| {
+            if started.is_err() {
+                reactor.send(Message::NotDetached(id));
+            }
+            answer(started);
+        })
     }
 
     fn new_id(&self) -> u64 {

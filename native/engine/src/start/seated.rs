@@ -18,6 +18,8 @@ use crate::request::plumbing::descriptors;
 /// A claim on the keeper of a sandbox, which may still be set up.
 pub struct SandboxTurn {
     turn: Turn,
+    /// The id of the command.
+    id: u64,
     /// The thread that has requested the command.
     thread: i32,
 }
@@ -27,9 +29,9 @@ const AGAIN: Duration = Duration::from_millis(2);
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl SandboxTurn {
-    /// Makes the claim for the calling thread.
-    pub fn of(turn: Result<Turn, LaunchError>) -> Result<SandboxTurn, LaunchError> {
-        Ok(SandboxTurn { turn: turn?, thread: thread::id() })
+    /// Makes the claim for the calling thread, and the command of this id.
+    pub fn of(id: u64, turn: Result<Turn, LaunchError>) -> Result<SandboxTurn, LaunchError> {
+        Ok(SandboxTurn { turn: turn?, id, thread: thread::id() })
     }
 
     /// Returns the keeper.
@@ -47,7 +49,7 @@ impl SandboxTurn {
     pub fn open(&self) -> Result<OwnedFd, LaunchError> {
         let (ours, theirs) = pair().map_err(|error: io::Error| descriptors("a channel")(error))?;
         self.turn.detached_started();
-        let asked = self.turn.lifeline.call(Call::Keep, &[theirs.as_fd()]);
+        let asked = self.turn.lifeline.call(Call::Keep(self.id), &[theirs.as_fd()]);
         asked.map_err(|error| {
             self.turn.detached_ended();
             no_keeper(error)

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use forkline_engine::{DetachedCommand, Engine, LaunchError, Priority};
+use forkline_engine::{DetachedCommand, Engine, Hearing, LaunchError, Priority};
 use tempfile::TempDir;
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -80,7 +80,8 @@ impl OutputScene {
 
 pub fn start_with(engine: &Engine, command: DetachedCommand) -> Result<i32, LaunchError> {
     let (sender, answers) = channel();
-    engine.start_detached(command, Box::new(move |answer| sender.send(answer).unwrap()));
+    let answer = Box::new(move |answer| sender.send(answer).unwrap());
+    engine.start_detached(command, Box::new(|_| Hearing::Unheard), answer);
     answers.recv_timeout(PATIENCE).unwrap()
 }
 

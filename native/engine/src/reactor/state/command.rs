@@ -208,6 +208,11 @@ impl LiveCommand {
         self.rest == Rest::Lost
     }
 
+    /// Returns whether a command in a sandbox was cancelled before it was known to run.
+    pub fn is_withdrawn(&self) -> bool {
+        matches!(self.phase, Phase::Starting { cancelled: true }) && self.keeper.sandbox.is_some()
+    }
+
     /// Returns whether the command waits for its listener.
     pub fn is_paused(&self) -> bool {
         self.outputs.iter().any(|output| output.tap.lock().is_paused())

@@ -6,6 +6,7 @@ pub mod grace;
 pub mod group;
 pub mod input;
 pub mod leftover;
+pub mod questions;
 pub mod readiness;
 pub mod silence;
 pub mod timers;

@@ -22,6 +22,8 @@ pub enum Alarm {
     Reap,
     /// A keeper may have more idle cradles than needed.
     Shed,
+    /// The commands of a keeper's questions should be known by now.
+    Unplaced,
 }
 
 /// Timers by due time. A cancelled timer leaves nothing behind.
