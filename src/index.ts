@@ -126,7 +126,7 @@ export type {
   SandboxReport,
   Signature,
 } from './engine/sandbox-report.js';
-export type { TimeoutReason } from './engine/timeout-reason.js';
+export type { TimeoutReason } from './engine/told/timeout-reason.js';
 export { createInteractionLog, type InteractionLogFile } from './interaction-log/file-log.js';
 export type { InteractionEntry, InteractionLog } from './interaction-log/log.js';
 export type { InteractionLogOptions } from './interaction-log/options.js';

@@ -13,11 +13,11 @@ import { dirname, join, posix, relative } from 'node:path';
 const PARTS = [
   { by: 'engine/process', part: 'engine/portable/engine', title: 'the portable engine' },
   { by: 'engine/owner', part: 'engine/portable/engine', title: 'the portable engine' },
-  { by: 'command/promise', part: 'command/after/in-sandbox', title: 'the sandbox' },
+  { by: 'command/hosts', part: 'command/after/in-sandbox', title: 'the sandbox' },
   { by: 'command/after/checks', part: 'command/after/in-sandbox', title: 'the sandbox' },
   { by: 'command/promise', part: 'command/limits/groups', title: 'the limits' },
   { by: 'command/after/checks', part: 'command/limits/groups', title: 'the limits' },
-  { by: 'command/promise', part: 'command/encoding/decoding', title: 'the decoder' },
+  { by: 'command/hosts', part: 'command/encoding/decoding', title: 'the decoder' },
   { by: 'command/promise', part: 'receipt/trace', title: 'the receipts' },
   { by: 'command/execute', part: 'sandbox/read-policy', title: 'the sandbox' },
   { by: 'options/table', part: 'sandbox/read-policy', title: 'the sandbox' },

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { inCallersContext } from '../engine/caller.js';
 import { startDetached } from '../engine/detached.js';
 import type { ExecuteOptions } from '../options/command-options.js';
 import type { CarriedBy } from '../options/roads.js';
@@ -49,6 +50,7 @@ export async function executeDetached(
 ): Promise<number> {
   const { cwd, timeoutMs, graceMs, shell, priority, startsAtOnce, umask, sandbox, pty } = options;
   const { outputPath, outputQuota, hasInput, completionLine } = options;
+  const onExec = options.onExec && inCallersContext(options.onExec, options);
   checkCommand(command);
   const directory = resolve(cwd);
   const detached = {
@@ -68,9 +70,9 @@ export async function executeDetached(
     completionLine,
     sandbox,
   };
-  if (!isTraced()) return startDetached(detached);
+  if (!isTraced()) return startDetached(detached, onExec);
   return traceCommand({ command, cwd: directory, timeoutMs, detached: true }, (ended) => {
-    const starting = startDetached(detached);
+    const starting = startDetached(detached, onExec);
     ended(starting.then(() => undefined));
     return starting;
   });

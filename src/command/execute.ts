@@ -64,7 +64,7 @@ export function execute(
   options: ExecuteOptions,
   follower?: CommandFollower,
 ): Promise<RunResult> {
-  const { signal, owner, onOutput, input } = options;
+  const { signal, owner, onOutput, onExec, input } = options;
   try {
     checkCommandLine(command, options);
     const request = requested(command, options);
@@ -81,6 +81,7 @@ export function execute(
       signal,
       limits: options.limits,
       output: onOutput && toListener(inCallersContext(onOutput, options)),
+      onExec: onExec && inCallersContext(onExec, options),
       // The engine delivers more only after `onOutput` has returned.
       delivered: (handle: CommandHandle) => handle.resume(),
     };
@@ -123,6 +124,7 @@ export async function startCommand(
     signal: options.signal,
     limits: options.limits,
     output: toListener(follower.tell),
+    onExec: options.onExec && inCallersContext(options.onExec, options),
     delivered: (handle) => handle.resume(),
   });
   follower.started(started);

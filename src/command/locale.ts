@@ -71,7 +71,7 @@ async function checkLocale(value: string): Promise<void> {
     undefined,
     false,
   );
-  const result = await runApart(command, undefined).catch(() => undefined);
+  const result = await runApart({ command }, undefined).catch(() => undefined);
   if (result === undefined || !('stderr' in result) || result.stderr.kind !== 'complete') return;
   if (!WARNING.test(result.stderr.text)) return;
   unknownValues.add(value);

@@ -1,41 +1,22 @@
+import type { OnExec } from '../engine/exec/exec-request.js';
 import { LaunchError } from '../engine/launch-error.js';
 import type { CommandEvents, EngineChunk, EngineCommand, EngineEnd } from '../engine/message.js';
 import type { Canceller, RunResult, StreamName } from '../engine/outcome.js';
 import { hostOwner, type Owner } from '../engine/owner.js';
-import { type CommandHandle, type CommandHost, EngineProcess } from '../engine/process.js';
+import type { CommandHandle } from '../engine/process.js';
 import { type Requested, toResult } from '../engine/result.js';
 import type { CommandLimits } from '../options/limits.js';
 import { isTraced } from '../receipt/channel.js';
 import { traceCommand } from '../receipt/trace.js';
+import type { OwnCommand } from '../sandbox/git/checkout/checkout.js';
 import { toldFromThere } from '../sandbox/held/elsewhere.js';
 import { abortReason, onAbort } from '../support/abort.js';
 import { callOut, failing } from '../support/errors.js';
 import { nextTurn, refused, settlesAtOnce, UnderWay } from '../support/timing.js';
 import { needsChecks, withChecks } from './after/checks.js';
-import { beforeSandboxed } from './after/in-sandbox.js';
 import { SpillFile } from './after/spill-check.js';
-import { decoding } from './encoding/decoding.js';
+import { startFor } from './hosts.js';
 import { LimitGroups, needsGroups } from './limits/groups.js';
-
-/** The `CommandHost` of each owner with commands that do not run in the engine of this process. */
-const hostsOfOwners = new WeakMap<Owner, CommandHost>();
-
-/** Runs the commands of this owner on `host` from now on; `host` decodes their output. */
-export function runElsewhere(owner: Owner, host: CommandHost): void {
-  hostsOfOwners.set(owner, host);
-}
-
-/** Starts a command in the engine of this process; before a sandboxed one, notes the state of checkouts. */
-export function startHere(
-  owner: Owner,
-  command: EngineCommand,
-  events: CommandEvents,
-): CommandHandle {
-  const { sandbox, encoding } = command;
-  if (sandbox !== undefined) beforeSandboxed(command);
-  const engine = encoding === undefined ? EngineProcess : decoding(EngineProcess, encoding);
-  return engine.start(owner, command, events);
-}
 
 /** A command with checked options, its owner, its limits and its callbacks. */
 export interface CommandJob {
@@ -53,6 +34,8 @@ export interface CommandJob {
    * the command has ended, the command is ended and the caller gets that error.
    */
   readonly output?: ((chunk: EngineChunk, stream: StreamName) => unknown) | undefined;
+  /** Answers whether a program may be executed. */
+  readonly onExec?: OnExec | undefined;
   /** Called when `output` has had all chunks of a delivery. */
   readonly delivered?: ((handle: CommandHandle) => void) | undefined;
   /** Called when no more output follows. */
@@ -173,6 +156,7 @@ export function ownerDisposed(): Error {
 class Execution implements CommandEvents {
   /** Absent when no caller waits for the start: then the engine need not report it. */
   readonly started?: (pid: number) => void;
+  readonly asked: OnExec | undefined;
   readonly #job: CommandJob;
   readonly #settle: (result: RunResult | Promise<RunResult>) => void;
   readonly #fail: (failure: Promise<never>) => void;
@@ -199,6 +183,7 @@ class Execution implements CommandEvents {
     this.#settle = settle;
     this.#fail = fail;
     this.#isStartAwaited = start?.isAwaited ?? false;
+    this.asked = job.onExec;
     const { groups } = job;
     if (start !== undefined || groups !== undefined) {
       this.started = (pid) => {
@@ -217,8 +202,7 @@ class Execution implements CommandEvents {
       nextTurn().then(() => this.ended({ kind: 'neverStarted' }));
       return;
     }
-    const handle =
-      hostsOfOwners.get(owner)?.start(owner, command, this) ?? startHere(owner, command, this);
+    const handle = startFor(owner, command, this);
     this.#handle = handle;
     if (command.spillPath !== undefined && command.spillAfterBytes === undefined) {
       this.#spill = new SpillFile(command.spillPath);
@@ -293,8 +277,11 @@ class Execution implements CommandEvents {
  *
  * @throws {LaunchError} The command could not be started.
  */
-export function runApart(command: EngineCommand, owner: Owner | undefined): Promise<RunResult> {
+export function runApart(
+  { command, onExec }: OwnCommand,
+  owner: Owner | undefined,
+): Promise<RunResult> {
   const request = { command: '', argv: command.argv, separate: true, timeoutMs: command.timeoutMs };
-  const job = { command, request: { ...request, spillPath: undefined }, owner };
+  const job = { command, request: { ...request, spillPath: undefined }, owner, onExec };
   return new Promise((resolve) => new Execution(job, resolve, resolve).begin());
 }

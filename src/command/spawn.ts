@@ -1,3 +1,4 @@
+import { inCallersContext } from '../engine/caller.js';
 import type { EngineChunk } from '../engine/message.js';
 import type { BytesChunk, Capture, OutputChunk, RunResult, StreamName } from '../engine/outcome.js';
 import { checkOptions } from '../options/check.js';
@@ -221,6 +222,7 @@ async function start<Chunk>(
     signal,
     limits: options.limits,
     output: (chunk, stream) => chunks.put([toChunk(stream, chunk)]),
+    onExec: options.onExec && inCallersContext(options.onExec, options),
     closed: () => chunks.close(),
   });
   return live(started, chunks, { stdin, streams, pty });

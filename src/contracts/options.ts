@@ -3,6 +3,7 @@ import { resolveEnvironment } from '../command/environment.js';
 import { lookForLocale, overLocale } from '../command/locale.js';
 import { compileNamePatterns } from '../command/secrets.js';
 import { inheritedEnvironment } from '../engine/environ.js';
+import type { OnExec } from '../engine/exec/exec-request.js';
 import type { Owner } from '../engine/owner.js';
 import type { InteractionLog } from '../interaction-log/log.js';
 import { checkOptions } from '../options/check.js';
@@ -75,6 +76,8 @@ export interface ShellOptions extends OptionsOf<'tool'> {
    * a terminal. Default: each is run once.
    */
   readonly onDenied?: OnDenied | undefined;
+  /** Asked where a rule of `sandbox.exec` says so, whatever way a command is run. Default: nobody. */
+  readonly onExec?: OnExec | undefined;
   /** What each command may take, with all that it starts. Default: what the host may. */
   readonly limits?: CommandLimits | undefined;
   /** Where each command is noted: a file's path, or a log. Default: nowhere. */
@@ -111,6 +114,7 @@ export interface ShellSettings extends Readonly<Record<CarriedBy<'tool'>, unknow
   readonly umask: number | undefined;
   readonly sandbox: SandboxPolicy | undefined;
   readonly onDenied: OnDenied | undefined;
+  readonly onExec: OnExec | undefined;
   readonly limits: CommandLimits | undefined;
   readonly log: CommandLog | undefined;
 }
@@ -184,6 +188,7 @@ export function resolveShellOptions(
     umask: options.umask,
     sandbox: pinnedSandbox(options.sandbox, path),
     onDenied: options.onDenied ?? undefined,
+    onExec: options.onExec ?? undefined,
     limits: options.limits && { ...readLimits(options.limits) },
     log: resolveLog(options.log, options.logger),
   };
@@ -209,7 +214,7 @@ const showing = new WeakMap<SandboxPolicy, Map<string, SandboxPolicy>>();
 type CommonSettings = Pick<
   ShellSettings,
   | ('graceMs' | 'shell' | 'encoding' | 'priority' | 'startsAtOnce')
-  | ('umask' | 'sandbox' | 'onDenied' | 'limits')
+  | ('umask' | 'sandbox' | 'onDenied' | 'onExec' | 'limits')
 >;
 
 /**
@@ -251,7 +256,7 @@ export function commandOptions(
   call: CallOptions,
 ): CarriedOptions {
   const { graceMs, shell, encoding, priority, startsAtOnce } = settings;
-  const { umask, sandbox, onDenied, limits } = settings;
+  const { umask, sandbox, onDenied, onExec, limits } = settings;
   const { cwd, timeoutMs, owner, signal, onOutput, spill } = call;
   return {
     graceMs,
@@ -262,6 +267,7 @@ export function commandOptions(
     umask,
     sandbox,
     onDenied,
+    onExec,
     limits,
     headBytes,
     tailBytes,

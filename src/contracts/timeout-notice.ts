@@ -1,4 +1,4 @@
-import type { TimeoutReason } from '../engine/timeout-reason.js';
+import type { TimeoutReason } from '../engine/told/timeout-reason.js';
 import { describeProcess, timedOut } from './notices.js';
 
 /** How a tool gives a command more time, as sentences for a model. */

@@ -2,7 +2,6 @@ import { callOut, describeThrown } from '../support/errors.js';
 import { warnHost } from '../support/logger.js';
 import { uniqueName } from '../support/random.js';
 import { makeKeepAlive, turnBegins } from '../support/timing.js';
-import { loadBinding } from './addon/binding.js';
 import {
   decodeChunk,
   decodeMembers,
@@ -11,12 +10,14 @@ import {
   decodeStream,
   encodeNumbers,
 } from './addon/codec.js';
+import { binding, startEngine } from './addon/loaded.js';
 import {
+  ASKED,
+  DETACHED_OVER,
   FAILED,
   KEEPER_DIED,
   LISTENS,
   MEMBERS,
-  type NativeBinding,
   type NativeChannel,
   type NativePipe,
   type NativeRecord,
@@ -26,40 +27,12 @@ import {
   REPLY,
   SANDBOX_GONE,
   STARTED,
+  WITHDRAWN,
 } from './addon/native.js';
 import { onBehalfOfNobody } from './caller.js';
-import { LaunchError } from './launch-error.js';
+import type { OnExec } from './exec/exec-request.js';
+import { Questions } from './exec/questions.js';
 import type { CommandEvents, EngineCommand, EngineReply } from './message.js';
-import { ERRNO } from './system-error.js';
-
-let loaded: NativeBinding | undefined;
-
-/**
- * Returns the addon, loaded when first needed.
- *
- * @throws {LaunchError} No file descriptor is left to load it with.
- * @throws Error The addon is missing or broken; the message says what to do.
- */
-export function binding(): NativeBinding {
-  // Loading creates callbacks that outlive this call.
-  loaded ??= onBehalfOfNobody(load);
-  return loaded;
-}
-
-/** Returns the addon, if it was loaded already. */
-export function loadedBinding(): NativeBinding | undefined {
-  return loaded;
-}
-
-function load(): NativeBinding {
-  try {
-    return loadBinding();
-  } catch (error) {
-    // The loader reports a temporary shortage only in its text.
-    if (!(error instanceof Error) || !error.message.includes('Too many open files')) throw error;
-    throw engineFailure(ERRNO.EMFILE, 'Too many open files');
-  }
-}
 
 /** The name of this JavaScript environment, which serves its sandboxes, in their plans. */
 export const SERVER = uniqueName();
@@ -81,6 +54,11 @@ class Channel {
   readonly #unheldRequests = new Set<number>();
   /** Commands that are followed until their last process has ended; only then the addon may forget them. */
   readonly #followed = new Set<number>();
+  /** Who answers questions about programs of detached commands, by their requests. */
+  readonly #detached = new Map<number, OnExec>();
+  readonly #questions = new Questions((keeper, number, answer) =>
+    this.native.decide(keeper, number, answer),
+  );
   #lastId = 0;
   // Keeps Node's event loop alive while something is awaited, since the engine does not.
   readonly #keepAlive = makeKeepAlive();
@@ -152,6 +130,14 @@ class Channel {
     });
   }
 
+  /** Starts a detached command. `onExec` answers questions about its programs until it is over. */
+  detached(onExec: OnExec | undefined, start: (request: number) => void): Promise<EngineReply> {
+    return this.request((request) => {
+      start(request);
+      if (onExec !== undefined) this.#detached.set(request, onExec);
+    });
+  }
+
   /** Sends a request whose answer comes later. */
   request(ask: (request: number) => void): Promise<EngineReply> {
     const request = this.#nextId();
@@ -214,6 +200,15 @@ class Channel {
         break;
       case SANDBOX_GONE:
         sandboxes.leave(id);
+        break;
+      case ASKED:
+        this.#questions.ask(record, this.#commands.get(id)?.asked ?? this.#detached.get(id));
+        break;
+      case WITHDRAWN:
+        this.#questions.withdraw(record[2], record[3]);
+        break;
+      case DETACHED_OVER:
+        this.#detached.delete(id);
     }
   }
 
@@ -285,15 +280,4 @@ export function channel(): Channel {
     opened = onBehalfOfNobody(() => new Channel());
   }
   return opened;
-}
-
-function startEngine(): void {
-  const failure = binding().start();
-  if (failure != null) throw engineFailure(failure.errno, failure.message);
-}
-
-function engineFailure(errno: number, reason: string): LaunchError {
-  const needs = errno === ERRNO.ENOSYS ? ' (it needs Linux 5.4 or newer)' : '';
-  const message = `cannot start the engine${needs}: ${reason}`;
-  return new LaunchError({ step: 'engine', errno, subject: 'the engine', message });
 }

@@ -1,6 +1,7 @@
 import { encodeDetached } from './addon/codec.js';
 import { channel } from './channel.js';
 import { engineName } from './choice.js';
+import type { OnExec } from './exec/exec-request.js';
 import { LaunchError } from './launch-error.js';
 import type { DetachedCommand } from './message.js';
 import { ERRNO } from './system-error.js';
@@ -9,13 +10,17 @@ import { ERRNO } from './system-error.js';
  * Starts a command that goes on when the host ends, in whatever way; its keeper waits for it and writes
  * its outcome below its output.
  *
+ * @param onExec Answers questions about its programs for as long as this host lives.
  * @returns Its process id, also that of its process group and its session.
  * @throws {LaunchError} The command could not be started; or (`ENOTSUP`) the engine is the portable one.
  */
-export async function startDetached(command: DetachedCommand): Promise<number> {
+export async function startDetached(
+  command: DetachedCommand,
+  onExec: OnExec | undefined,
+): Promise<number> {
   if (engineName() === 'portable') throw unsupported();
   const { native } = channel();
-  const reply = await channel().request((request) => {
+  const reply = await channel().detached(onExec, (request) => {
     native.startDetached(
       request,
       encodeDetached(command),

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { types } from 'node:util';
-import { loadedBinding } from './channel.js';
+import { loadedBinding } from './addon/loaded.js';
 
 /** Variables as they were last read. */
 interface Seen {

@@ -1,6 +1,7 @@
 import { decodeCapture } from './addon/codec.js';
+import { binding } from './addon/loaded.js';
 import type { NativeCapture, NativePipe } from './addon/native.js';
-import { binding, channel } from './channel.js';
+import { channel } from './channel.js';
 import { LaunchError } from './launch-error.js';
 import type { Capture } from './outcome.js';
 import { ERRNO } from './system-error.js';

@@ -1,4 +1,5 @@
 import type { EngineName } from './choice.js';
+import type { OnExec } from './exec/exec-request.js';
 import type { BackgroundProcess, BaseResult, Capture, SpillReport, StreamName } from './outcome.js';
 import type { HeldFacts, SandboxReport } from './sandbox-report.js';
 
@@ -113,6 +114,8 @@ export interface EngineSandbox {
 export interface CommandEvents {
   started?(pid: number): void;
   output?(stream: StreamName, chunks: readonly EngineChunk[]): void;
+  /** Answers whether a program may be executed. Absent: nobody can answer. Unlike the others, it may throw. */
+  readonly asked?: OnExec | undefined;
   ended(end: EngineEnd): void;
 }
 
@@ -165,7 +168,10 @@ export interface EngineOutcome {
   /** What it was seen to do when its time was over, as `lock pid=7 command=npm%20ci path=/tmp/x`. */
   readonly reason?: string | undefined;
   /** Facts that only the machine of the command could tell; absent: it is this one, which was not asked. */
-  readonly checked?: Pick<BaseResult, 'outOfMemory' | 'sandbox' | 'spill' | 'limits'> & {
+  readonly checked?: Pick<
+    BaseResult,
+    'outOfMemory' | 'sandbox' | 'executed' | 'moreExecuted' | 'spill' | 'limits'
+  > & {
     readonly heldBack?: readonly HeldFacts[];
   };
 }

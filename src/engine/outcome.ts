@@ -1,6 +1,7 @@
 import type { EngineName } from './choice.js';
+import type { ExecutedProgram } from './executed.js';
 import type { Denial, Held, SandboxReport } from './sandbox-report.js';
-import type { TimeoutReason } from './timeout-reason.js';
+import type { TimeoutReason } from './told/timeout-reason.js';
 
 /** How the process itself ended, whatever caused it. */
 export type Ending =
@@ -195,6 +196,13 @@ export interface BaseResult {
   readonly notLowered?: NotLowered;
   /** The report on its sandbox; present when it was in one. */
   readonly sandbox?: SandboxReport;
+  /**
+   * The programs that it has executed or was denied, in the order of the decisions; present when the policy of its
+   * sandbox has `exec`. At most 1,000 that were allowed, of 64 KiB, and 256 that were denied.
+   */
+  readonly executed?: readonly ExecutedProgram[];
+  /** The number of programs that are not in `executed`; absent: none. */
+  readonly moreExecuted?: number;
   /**
    * The changes that its sandbox has held back: they are not in effect, and can be accepted or dropped. Empty:
    * none, or it had no sandbox.

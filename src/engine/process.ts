@@ -11,9 +11,9 @@ import type {
 import type { BackgroundProcess, Capture } from './outcome.js';
 import type { Owner } from './owner.js';
 import { startPortable } from './portable/engine.js';
-import { toReport } from './result.js';
 import type { SandboxReport } from './sandbox-report.js';
 import { errorCode } from './system-error.js';
+import { toReport } from './told/report.js';
 
 export type { CommandHandle } from './message.js';
 

@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs';
 import { signalName } from '../support/signals.js';
-import { toAgentNews } from './agents/agent-news.js';
 import { engineName } from './choice.js';
 import type { EngineEnd, EngineOutcome } from './message.js';
 import type {
@@ -13,9 +11,10 @@ import type {
   RunResult,
   SeparateResult,
 } from './outcome.js';
-import { type Denial, type EngineReport, NOTHING_HELD, toSandboxPort } from './sandbox-report.js';
+import { NOTHING_HELD } from './sandbox-report.js';
 import { errorCode } from './system-error.js';
-import { toTimeoutReason } from './timeout-reason.js';
+import { toReport } from './told/report.js';
+import { toTimeoutReason } from './told/timeout-reason.js';
 
 /** The parts of the request that a result depends on. */
 export interface Requested {
@@ -47,7 +46,17 @@ export function toResult(
     ...(end.spill && { spill: { path: asked.spillPath ?? '', ...end.spill } }),
     ...(end.directory !== undefined && { directory: end.directory }),
     ...(end.share !== 0 && { notLowered: { code: errorCode(end.share), errno: end.share } }),
-    ...(end.sandbox !== undefined && { sandbox: toReport(end.sandbox) }),
+    ...(end.sandbox !== undefined && sandboxFacts(end.sandbox)),
+  };
+}
+
+/** Returns what the engine's report on a sandbox says, as fields of a result. */
+function sandboxFacts(told: string): Pick<RunResult, 'sandbox' | 'executed' | 'moreExecuted'> {
+  const { executed, moreExecuted, ...sandbox } = toReport(told);
+  return {
+    sandbox,
+    ...(executed && { executed }),
+    ...(moreExecuted !== undefined && { moreExecuted }),
   };
 }
 
@@ -55,91 +64,6 @@ export function toResult(
 function withoutFigures({ cpu: _, peakMemory: __, ...known }: RunResult): RunResult {
   return known;
 }
-
-/**
- * Parses the engine's report on a sandbox.
- *
- * @param lines `write=namespace tmp=none`, and denials: `socket=40`, a family, or `connect=/a%20b`, a
- * socket by its path, or an address; `held=` and the id of a change that was held back; `lost=` and the path of
- * one that could not be; `port=3000,3001,7,node,0`, a published port; what agents have signed or refused; `renewed=yes`.
- */
-export function toReport(lines: string): EngineReport {
-  const all = [...new Set(lines.split(' '))].map((line): [string, string] => {
-    const [name = '', value = ''] = line.split('=');
-    return [name, value];
-  });
-  const denials = all.flatMap(([name, value]) => toDenial(name, value) ?? []);
-  const heldIds = all.flatMap(([name, value]) => (name === 'held' ? value : []));
-  const ports = all.flatMap(([name, value]) =>
-    name === 'port' ? (toSandboxPort(value) ?? []) : [],
-  );
-  const signatures = all.flatMap(([name, value]) => {
-    const news = toAgentNews(name, value);
-    return news !== undefined && 'signature' in news ? news.signature : [];
-  });
-  const isRule = ([name, value]: [string, string]): boolean =>
-    !TOLD.has(name) && !toDenial(name, value) && !toAgentNews(name, value);
-  const { renewed, ...enforced } = Object.fromEntries(all.filter(isRule));
-  const lost = all.flatMap(([name, value]) => (name === 'lost' ? decodeURIComponent(value) : []));
-  const isHidden = enforced.write === 'namespace' && areProcessesHidden();
-  const unseen = [
-    ...(isHidden ? [HIDDEN] : []),
-    ...lost.map((path) => `what was written to ${path} is not in effect, and was not held back`),
-  ];
-  // Landlock alone does not tell it, nor do older keepers of detached commands.
-  const settings = enforced.write === 'namespace' ? 'mount' : 'none';
-  return {
-    enforced: { settings, ...enforced } as EngineReport['enforced'],
-    writable: [],
-    denials,
-    ...(heldIds.length > 0 && { heldIds }),
-    ...(ports.length > 0 && { ports }),
-    ...(signatures.length > 0 && { signatures }),
-    ...(renewed !== undefined && { renewed: true }),
-    ...(unseen.length > 0 && { unseen }),
-  };
-}
-
-/** The names of lines that are neither about what enforces a rule nor denials. */
-const TOLD = new Set(['held', 'lost', 'port']);
-
-const HIDDEN =
-  "/proc hides other users' processes (hidepid), by which the kernel's denials, what is held back, published ports and requests to agents are told";
-let isHiding: boolean | undefined;
-
-/** Returns whether `/proc` shows only the processes of this user: then those in a sandbox are hidden, too. */
-export function areProcessesHidden(): boolean {
-  isHiding ??= existsSync('/proc/self/stat') && !existsSync('/proc/1/stat');
-  return isHiding;
-}
-
-function toDenial(name: string, value: string): Denial | undefined {
-  const news = toAgentNews(name, value);
-  if (news !== undefined) return 'denial' in news ? news.denial : undefined;
-  if (name === 'connect') {
-    const target = decodeURIComponent(value);
-    const rule = target.startsWith('/') ? 'allowUnixSockets' : 'network';
-    return { kind: 'connect', target, rule, source: 'kernel' };
-  }
-  if (name !== 'socket') return undefined;
-  const family = Number(value);
-  const rule = family === 2 || family === 10 ? 'network' : 'socketFamilies';
-  const target = SOCKET_FAMILIES[family] ?? `AF_${family}`;
-  return { kind: 'socket', target, rule, source: 'kernel' };
-}
-
-/** Names of the socket families that programs use. */
-const SOCKET_FAMILIES: Readonly<Record<number, string>> = {
-  2: 'AF_INET',
-  10: 'AF_INET6',
-  16: 'AF_NETLINK',
-  17: 'AF_PACKET',
-  29: 'AF_CAN',
-  31: 'AF_BLUETOOTH',
-  38: 'AF_ALG',
-  40: 'AF_VSOCK',
-  44: 'AF_XDP',
-};
 
 // Both functions are written out: a spread of one result into the other costs as much as all the rest.
 

@@ -1,4 +1,4 @@
-import type { ExecReason } from './executed.js';
+import type { ExecReason, ExecutedProgram } from './executed.js';
 
 /**
  * A protection of a sandbox: against writing elsewhere, reading hidden paths, finding others' temporary
@@ -74,6 +74,10 @@ export interface SandboxReport {
 export interface EngineReport extends SandboxReport {
   /** The ids of the changes that were held back; absent: none, or they are in `held`. */
   readonly heldIds?: readonly string[];
+  /** The programs that it has executed or was denied; absent: none is known. They go into the result itself. */
+  readonly executed?: readonly ExecutedProgram[];
+  /** The number of programs that are not in `executed`; absent: none. */
+  readonly moreExecuted?: number;
 }
 
 /** A change of a file that a sandbox has held back: plain data. */

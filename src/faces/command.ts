@@ -4,8 +4,9 @@ export { toldElsewhere } from '../command/after/told-elsewhere.js';
 export { type CommandLine, checkCommandLine } from '../command/command-line.js';
 export { resolveEnvironment } from '../command/environment.js';
 export { engineCommand, execute, requested, toBytes } from '../command/execute.js';
+export { runElsewhere, startHere } from '../command/hosts.js';
 export { LimitGroups, needsGroups } from '../command/limits/groups.js';
-export { runApart, runElsewhere, startHere } from '../command/promise.js';
+export { runApart } from '../command/promise.js';
 export { commandEnvironment } from '../command/run.js';
 export {
   checkSpawnOptions,

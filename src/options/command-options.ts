@@ -1,3 +1,4 @@
+import type { OnExec } from '../engine/exec/exec-request.js';
 import type { OutputChunk } from '../engine/outcome.js';
 import type { Owner } from '../engine/owner.js';
 import type { OnDenied } from '../sandbox/denials/again.js';
@@ -109,6 +110,12 @@ export interface ExecuteOptions {
    * command is run once.
    */
   readonly onDenied?: OnDenied | undefined;
+  /**
+   * Answers, in the async context of the call, whether a program may be executed for which a rule of
+   * `sandbox.exec` says `ask`; the command waits. What it throws, an answer that is neither, and no answer within
+   * `askTimeoutMs` are denials. Default: such programs are denied.
+   */
+  readonly onExec?: OnExec | undefined;
   /** Limits of the command and all that it starts. Default: the host's. */
   readonly limits?: CommandLimits | undefined;
 }

@@ -4,7 +4,7 @@ import { Owner } from '../engine/owner.js';
 import { checkOnDenied } from '../sandbox/denials/again.js';
 import { readSandbox } from '../sandbox/read-policy.js';
 import { isAbortSignal } from '../support/abort.js';
-import { checkSwitch } from '../support/checks.js';
+import { checkFunction, checkSwitch } from '../support/checks.js';
 import type { CommandOptions } from './command-options.js';
 import { encodingOf } from './encoding.js';
 import { checkEnvironment, checkInherit, checkVariables } from './environment.js';
@@ -174,6 +174,12 @@ export const OPTIONS = {
     default: '',
     becomes: [],
     says: 'called when the sandbox has denied something: it may have the command [run again with more rights](sandbox.md#asking-and-running-again)',
+  },
+  onExec: {
+    check: (value) => checkFunction('onExec', value),
+    default: '',
+    becomes: [],
+    says: "answers `'allow'` or `'deny'` when a program is about to be executed for which a rule of [`sandbox.exec`](sandbox.md#the-policy) says `ask`, in the async context of the call; without it, and without an answer in time, the program is denied",
   },
   limits: {
     check: (value) => void readLimits(value as CommandOptions['limits']),

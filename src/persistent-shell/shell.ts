@@ -136,11 +136,12 @@ export class PersistentShell {
   static async start(start: ShellStart): Promise<PersistentShell> {
     const wires = await Wires.open(start.pipes);
     try {
-      const { cwd, shell, graceMs, priority, umask, limits, owner } = start;
+      const { cwd, shell, graceMs, priority, umask, onExec, limits, owner } = start;
       const sandbox = start.sandbox && new ShellSandbox(start.sandbox, start);
       const [environment, startUp] = withoutStartUp(start.environment);
       const options = {
-        ...{ cwd, shell, graceMs, priority, umask, sandbox: sandbox?.policy, limits, owner },
+        ...{ cwd, shell, graceMs, priority, umask, sandbox: sandbox?.policy },
+        ...{ onExec, limits, owner },
         ...OWN_OUTPUT,
         streams: 'separate',
         followDirectory: true,

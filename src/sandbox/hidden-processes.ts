@@ -1,4 +1,4 @@
-import { areProcessesHidden } from '../engine/result.js';
+import { areProcessesHidden } from '../engine/told/report.js';
 import { InputError, showValue } from '../support/errors.js';
 import { settingsOf } from './keys/agent-policy.js';
 import type { SandboxPolicy } from './policy.js';

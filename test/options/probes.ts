@@ -153,6 +153,16 @@ export const PROBES: { readonly [Name in OptionName]: (folder: string) => Probe 
     const sees = () => expect(onDenied).toHaveBeenCalledOnce();
     return { options: { onDenied, sandbox: 'read-only', cwd: folder }, command, sees };
   },
+  onExec(folder) {
+    const onExec = vi.fn(() => 'allow');
+    const exec = { rules: [{ program: 'env', argv: ['asked'], answer: 'ask' }] };
+    const sandbox = { mode: 'workspace-write', exec };
+    const sees = ({ text }: Seen) => {
+      expect(onExec).toHaveBeenCalledOnce();
+      expect(text).toContain('was asked');
+    };
+    return { options: { onExec, sandbox, cwd: folder }, command: 'env echo was asked', sees };
+  },
   limits: () => ({
     options: { limits: { cpuSeconds: 77 } },
     command: 'echo "seconds $(ulimit -t)."',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toReport } from '../../src/engine/result.js';
+import { toReport } from '../../src/engine/told/report.js';
 import { type Denial, sandboxNotices } from '../../src/index.js';
 import { read } from '../support/house.js';
 

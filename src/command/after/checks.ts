@@ -2,6 +2,7 @@ import type { EngineCommand } from '../../engine/message.js';
 import type { RunResult } from '../../engine/outcome.js';
 import type { Owner } from '../../engine/owner.js';
 import type { CommandLimits } from '../../options/limits.js';
+import type { OwnCommand } from '../../sandbox/git/checkout/checkout.js';
 import { type LimitGroups, reportOf } from '../limits/groups.js';
 import { afterSandboxed } from './in-sandbox.js';
 import { wasKilled, withMemoryChecked } from './out-of-memory.js';
@@ -17,7 +18,7 @@ interface EndedCommand {
 }
 
 /** Runs a command of forkline itself, which is not reported to subscribers of the command channel. */
-type RunApart = (command: EngineCommand, owner: Owner | undefined) => Promise<RunResult>;
+type RunApart = (own: OwnCommand, owner: Owner | undefined) => Promise<RunResult>;
 
 /** Returns whether a result still lacks facts that only the system knows: denials, memory, the spill file. */
 export function needsChecks(result: RunResult, limits: CommandLimits | undefined): boolean {

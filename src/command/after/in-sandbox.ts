@@ -1,7 +1,7 @@
-import type { EngineCommand } from '../../engine/message.js';
+import type { EngineCommand, EngineSandbox } from '../../engine/message.js';
 import type { RunResult } from '../../engine/outcome.js';
 import { withDenials } from '../../sandbox/denials/denials.js';
-import { markBefore, withCheckouts } from '../../sandbox/git/checkout/checkout.js';
+import { markBefore, type OwnCommand, withCheckouts } from '../../sandbox/git/checkout/checkout.js';
 import { withHeld } from '../../sandbox/held/report.js';
 
 // What is done before and after a command in a sandbox alone: in the package a part of its own, which is
@@ -22,10 +22,17 @@ export async function afterSandboxed(
   result: RunResult,
   command: EngineCommand,
   since: number,
-  look: (command: EngineCommand) => Promise<RunResult>,
+  look: (looking: OwnCommand) => Promise<RunResult>,
 ): Promise<RunResult> {
   const { sandbox, directory = '/' } = command;
   if (sandbox === undefined) return result;
   const held = await withHeld(await withDenials(result, sandbox, directory, since));
-  return withCheckouts(held, command, look);
+  const whole = await withCheckouts(held, command, look);
+  const isToldOf = whole.executed !== undefined || !judgesPrograms(sandbox);
+  return isToldOf ? whole : { ...whole, executed: [] };
+}
+
+/** Returns whether the programs that commands in a sandbox execute are recorded or judged. */
+function judgesPrograms({ plan }: EngineSandbox): boolean {
+  return /(?:^|\0)exec\0(?:record|rules)\0/.test(plan);
 }

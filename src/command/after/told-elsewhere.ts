@@ -6,6 +6,8 @@ import { heldFacts } from '../../sandbox/held/elsewhere.js';
 export function toldElsewhere({
   outOfMemory,
   sandbox,
+  executed,
+  moreExecuted,
   spill,
   limits,
   heldBack,
@@ -13,6 +15,8 @@ export function toldElsewhere({
   const held = heldFacts(heldBack);
   return {
     ...(sandbox !== undefined && { sandbox }),
+    ...(executed !== undefined && { executed }),
+    ...(moreExecuted !== undefined && { moreExecuted }),
     ...(held !== undefined && { heldBack: held }),
     ...(outOfMemory !== undefined && { outOfMemory }),
     ...(spill !== undefined && { spill }),

@@ -22,6 +22,7 @@ export function decoding(host: CommandHost, encoding: string): CommandHost {
 
 class DecodedProcess implements CommandHandle, CommandEvents {
   readonly started?: (pid: number) => void;
+  readonly asked: CommandEvents['asked'];
   readonly #events: CommandEvents;
   readonly #inner: CommandHandle;
   /** Captures by stream, in the order that results have. */
@@ -43,6 +44,7 @@ class DecodedProcess implements CommandHandle, CommandEvents {
     const names: readonly StreamName[] = command.separate ? ['stdout', 'stderr'] : ['output'];
     this.#captures = new Map(names.map((name) => [name, new DecodedCapture(encoding, command)]));
     this.#events = events;
+    this.asked = events.asked;
     this.#holds = command.pause;
     this.#listens = command.listen !== undefined;
     const { started } = events;

@@ -1,5 +1,5 @@
 import type { BackgroundProcess, MergedResult, Outcome } from '../../engine/outcome.js';
-import type { TimeoutReason } from '../../engine/timeout-reason.js';
+import type { TimeoutReason } from '../../engine/told/timeout-reason.js';
 import { isEventful, type Receipt } from '../../receipt/receipt.js';
 import type { ToolResult } from '../contract.js';
 import { ToolAbortError } from '../errors.js';

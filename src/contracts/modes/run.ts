@@ -110,13 +110,13 @@ export async function runInBackground(
   const { cwd } = moment;
   const environment = shellEnvironment(cwd, settings, moment);
   const timeoutMs = milliseconds(settings.timeouts.background);
-  const { graceMs, shell, priority, startsAtOnce, umask } = settings;
+  const { graceMs, shell, priority, startsAtOnce, umask, onExec } = settings;
   const outputQuota = settings.maxBackgroundBytes;
   const limits = { timeoutMs, graceMs, outputQuota };
   const window = await windowOf(settings);
   const { sandbox } = window ?? {};
   const start = {
-    ...{ cwd, ...limits, shell, priority, startsAtOnce, umask, sandbox },
+    ...{ cwd, ...limits, shell, priority, startsAtOnce, umask, sandbox, onExec },
     hasInput: false,
     pty: undefined,
     completionLine: true,

@@ -79,6 +79,8 @@ export interface NativeChannel {
   members(id: number, request: number): void;
   sandbox(id: number, request: number): void;
   whenGone(id: number, request: number): void;
+  /** Answers a question about a program: 0 denies, 1 allows, and 2 denies because nobody can be asked. */
+  decide(keeper: number, number: number, answer: number): void;
   dispose(owner: number, request: number, graceMs: number): void;
 }
 
@@ -95,6 +97,9 @@ export const KEEPER_DIED = 6;
 export const MEMBERS = 7;
 export const LISTENS = 8;
 export const SANDBOX_GONE = 9;
+export const ASKED = 10;
+export const WITHDRAWN = 11;
+export const DETACHED_OVER = 12;
 
 export type NativeRecord =
   | readonly [kind: typeof STARTED, id: number, pid: number]
@@ -114,7 +119,27 @@ export type NativeRecord =
   | MembersRecord
   /** A socket of a sandbox with this plan, and the file descriptor for the answer that it is served. */
   | readonly [kind: typeof LISTENS, id: number, descriptor: number, answer: number, plan: string]
-  | readonly [kind: typeof SANDBOX_GONE, id: number];
+  | readonly [kind: typeof SANDBOX_GONE, id: number]
+  | AskedRecord
+  | readonly [kind: typeof WITHDRAWN, id: number, keeper: number, number: number]
+  /** A detached command in a sandbox is over, or could not be started: no question of it follows. */
+  | readonly [kind: typeof DETACHED_OVER, id: number];
+
+/** A question about a program that is about to be executed. */
+export type AskedRecord = readonly [
+  kind: typeof ASKED,
+  /** The command, or the request for one that is detached. */
+  id: number,
+  /** Both together name the question. */
+  keeper: number,
+  number: number,
+  pid: number,
+  program: string,
+  directory: string,
+  say: string,
+  parents: readonly (readonly [pid: number, program: string])[],
+  argv: readonly string[],
+];
 
 export type RanRecord = readonly [
   kind: typeof RAN,

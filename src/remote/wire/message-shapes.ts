@@ -79,6 +79,8 @@ export const SHAPES: Shapes = {
   Checked: fieldsOf<Checked>({
     'outOfMemory?': "'yes' | 'likely' | 'no' | 'unknown'",
     'sandbox?': 'object',
+    'executed?': 'object[]',
+    'moreExecuted?': 'count',
     'heldBack?': 'object[]',
     'spill?': 'Spilled',
     'limits?': 'object',

@@ -1,6 +1,6 @@
 import type { Capture } from '../../engine/outcome.js';
-import { toReport } from '../../engine/result.js';
 import type { SandboxReport } from '../../engine/sandbox-report.js';
+import { toReport } from '../../engine/told/report.js';
 import { withDenialsWithin } from '../../sandbox/denials/denials.js';
 import { withHeldRows } from '../../sandbox/held/report.js';
 import { messageOf } from '../../support/errors.js';

@@ -148,7 +148,7 @@ async function startDetached(command: string, given: DetachOptions): Promise<Det
   checkLiveOptions({ stdin, pty: options.pty });
   const notify = isMissing(asked) ? undefined : checkDetachedNotify(asked);
   const { timeoutMs, graceMs = DEFAULT_GRACE_MS, shell, sandbox, pty } = options;
-  const { priority, startsAtOnce, umask } = options;
+  const { priority, startsAtOnce, umask, onExec } = options;
   const subject = await startDetachedSubject(command, commandEnvironment(options), {
     cwd: absolutePath('cwd', options.cwd ?? '.'),
     timeoutMs,
@@ -158,6 +158,7 @@ async function startDetached(command: string, given: DetachOptions): Promise<Det
     priority,
     startsAtOnce,
     umask,
+    onExec,
     pty,
     outputQuota: wholeFrom('maxOutputBytes', 0, maxOutputBytes ?? DEFAULT_OUTPUT_BYTES),
     hasInput: stdin === 'pipe',

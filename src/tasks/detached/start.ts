@@ -1,4 +1,5 @@
 import { executeDetached } from '../../command/detached.js';
+import type { OnExec } from '../../engine/exec/exec-request.js';
 import type { Priority } from '../../options/command-options.js';
 import { type PtyOption, terminalSize } from '../../options/terminal.js';
 import { sandboxOfCommand } from '../../sandbox/of-command.js';
@@ -28,6 +29,8 @@ interface DetachedStart extends Omit<DetachedOrder, 'askedAt' | 'command' | 'ter
   readonly umask: number | undefined;
   /** A directory in which the output is to be linked; undefined: none. */
   readonly outputLinkedIn?: string | undefined;
+  /** Answers whether a program may be executed, as long as this host lives. */
+  readonly onExec: OnExec | undefined;
   /** The sandbox: which paths and hosts the command may write to, read and reach. */
   readonly sandbox: SandboxOption | undefined;
   /** What is to be told of it, and whom. Default: nothing. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { neverStarted, toReport } from '../../../src/engine/result.js';
+import { neverStarted } from '../../../src/engine/result.js';
+import { toReport } from '../../../src/engine/told/report.js';
 import { type HeldChange, type RunResult, receiptOf, sandboxNotices } from '../../../src/index.js';
 import { withHeld, withHeldRows } from '../../../src/sandbox/held/report.js';
 import { holdBack, useState } from '../../support/held.js';

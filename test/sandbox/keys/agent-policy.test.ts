@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toReport } from '../../../src/engine/result.js';
+import { toReport } from '../../../src/engine/told/report.js';
 import { type SandboxPolicy, sandboxNotices } from '../../../src/index.js';
 import { readSandbox } from '../../../src/sandbox/read-policy.js';
 import { resolveSandbox } from '../../../src/sandbox/resolve.js';

@@ -1,3 +1,5 @@
+import { inCallersContext } from '../../../engine/caller.js';
+import type { ExecRequest, OnExec } from '../../../engine/exec/exec-request.js';
 import type { RunResult } from '../../../engine/outcome.js';
 import {
   PersistentShell,
@@ -37,6 +39,8 @@ export class SharedShell {
   readonly #queue = new ExclusiveQueue();
   readonly #place: SandboxPlace;
   #shell: PersistentShell | undefined;
+  /** Answers whether a program may be executed, in the context of the last call. */
+  #onExec: OnExec | undefined;
   /** Whether the last shell was ended by the cancellation of a call. */
   #wasCancelled = false;
 
@@ -114,6 +118,8 @@ export class SharedShell {
    * @param notices Receives a line about each shell that has ended.
    */
   async #perform(call: ShellCall, moment: CallMoment, notices: string[]): Promise<RanCall> {
+    const { onExec } = this.#session.settings;
+    this.#onExec = onExec && inCallersContext(onExec, undefined);
     for (let shells = 1; ; shells += 1) {
       const gone = this.#shell?.end;
       if (gone !== undefined) notices.push(await this.#lose(gone));
@@ -161,9 +167,15 @@ export class SharedShell {
       umask,
       sandbox,
       pipes,
+      onExec: settings.onExec && ((request) => this.#ask(request)),
       limits,
       owner,
     });
+  }
+
+  /** Asks in the context of the call that runs, or of the last one. */
+  #ask(request: ExecRequest): ReturnType<OnExec> {
+    return this.#onExec?.(request) ?? 'deny';
   }
 
   /** Drops a shell that has ended between calls. Returns a line about it. */

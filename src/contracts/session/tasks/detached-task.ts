@@ -44,11 +44,11 @@ export async function startDetachedTask(
   settings: SessionSettings,
 ): Promise<StartedTask> {
   const { graceMs, shell, sandbox, maxCharacters, tasks } = settings;
-  const { priority, startsAtOnce, umask } = settings;
+  const { priority, startsAtOnce, umask, onExec } = settings;
   const lasting = lastingNotify(own, tasks);
   const subject = await startDetachedSubject(text, environment, {
     ...{ cwd, timeoutMs, graceMs, shell, sandbox, pty: terminal },
-    ...{ priority, startsAtOnce, umask },
+    ...{ priority, startsAtOnce, umask, onExec },
     outputQuota: QUOTA,
     hasInput: takesInput,
     completionLine: false,

@@ -1,6 +1,6 @@
 import type { KeptOutput } from '../../../artifacts/keep-output.js';
 import type { BackgroundProcess, MergedResult, Outcome } from '../../../engine/outcome.js';
-import type { TimeoutReason } from '../../../engine/timeout-reason.js';
+import type { TimeoutReason } from '../../../engine/told/timeout-reason.js';
 import { type KeptReceipt, makeReceipt, type Receipt } from '../../../receipt/receipt.js';
 import type { TaskResult } from '../../../tasks/status.js';
 import type { ToolResult } from '../../contract.js';

@@ -1,9 +1,11 @@
+import type { OnExec } from '../../../engine/exec/exec-request.js';
 import type { EngineCommand } from '../../../engine/message.js';
 import type { BaseResult, RunResult } from '../../../engine/outcome.js';
 import type { IncompleteCheckout } from '../../../engine/sandbox-report.js';
 import { messageOf } from '../../../support/errors.js';
 import { incompleteIn, type RunScript } from './look.js';
 import { type CheckoutMark, hasMoved, markCheckouts } from './mark.js';
+import { lookingOnly } from './own-programs.js';
 
 /** The state of working trees with which a command's end is compared. */
 export type CheckoutMarks = readonly CheckoutMark[];
@@ -32,7 +34,7 @@ export function markBefore(command: EngineCommand): void {
 export async function withCheckouts<R extends Pick<BaseResult, 'sandbox'>>(
   result: R,
   command: EngineCommand,
-  run: (command: EngineCommand) => Promise<RunResult>,
+  run: (looking: OwnCommand) => Promise<RunResult>,
 ): Promise<R> {
   const before = marks.get(command) ?? [];
   return withCheckoutsSince(result, before, (script, args) =>
@@ -79,12 +81,19 @@ export async function withCheckoutsSince<R extends Pick<BaseResult, 'sandbox'>>(
 const LOOK_MS = 5000;
 const MOST_BYTES = 4 * 1024 * 1024;
 
+/** A command of forkline itself. */
+export interface OwnCommand {
+  readonly command: EngineCommand;
+  /** Answers where the rules of its sandbox ask. Absent: its programs are denied then. */
+  readonly onExec?: OnExec | undefined;
+}
+
 /** Makes an internal command for the sandbox in which another command has run. */
 export function lookingCommand(
   { environment, sandbox, directory }: Pick<EngineCommand, 'environment' | 'sandbox' | 'directory'>,
   script: string,
   args: readonly string[],
-): EngineCommand {
+): OwnCommand {
   const looking: EngineCommand = {
     text: '',
     argv: ['/bin/sh', '-c', script, 'sh', ...args],
@@ -116,5 +125,5 @@ export function lookingCommand(
   };
   // The internal command is not compared itself.
   marks.set(looking, []);
-  return looking;
+  return { command: looking, onExec: sandbox && lookingOnly(looking.argv, sandbox) };
 }

@@ -1,12 +1,29 @@
 // Scripts that run in the sandbox, by `/bin/sh -c SCRIPT sh TOP …`. They write nothing, and run no
 // program that a configuration names, except the filters that git needs to compare contents.
 
+/** The options with which the scripts call git, before its subcommand. */
+export const OWN_GIT_OPTIONS: readonly string[] = [
+  ...['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'core.quotePath=false'],
+  'log.showSignature=false',
+]
+  .flatMap((setting) => ['-c', setting])
+  .concat('--no-optional-locks', '--no-pager', '--literal-pathspecs');
+
+/** The subcommands of git that the scripts call. */
+export const READING_SUBCOMMANDS: ReadonlySet<string> = new Set([
+  ...['symbolic-ref', 'log', 'cat-file', 'diff-index', 'ls-tree', 'hash-object'],
+]);
+
+/** The other programs of the scripts. */
+export const READING_PROGRAMS: ReadonlySet<string> = new Set([
+  ...['tail', 'wc', 'readlink', 'dirname', 'stat'],
+]);
+
 const BEGIN = `
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY GIT_NAMESPACE GIT_PREFIX
 export LC_ALL=C GIT_OPTIONAL_LOCKS=0 GIT_NO_LAZY_FETCH=1 GIT_TERMINAL_PROMPT=0
 g() {
-  git -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotePath=false -c log.showSignature=false \\
-    --no-optional-locks --no-pager --literal-pathspecs "$@"
+  git ${OWN_GIT_OPTIONS.join(' ')} "$@"
 }
 cd -- "$1" || exit 3
 shift
