@@ -1,7 +1,7 @@
 import type { EngineName } from './choice.js';
 import type { OnExec } from './exec/exec-request.js';
 import type { BackgroundProcess, BaseResult, Capture, SpillReport, StreamName } from './outcome.js';
-import type { HeldFacts, SandboxReport } from './sandbox-report.js';
+import type { EngineReport, HeldFacts } from './sandbox-report.js';
 
 /** A command with all options decided. Times in milliseconds, sizes in bytes. */
 export interface EngineCommand {
@@ -225,7 +225,7 @@ export interface CommandHandle {
    * Returns the report on its sandbox, with the kernel's denials since the last call; undefined when it
    * has ended, or is in none. Absent where it cannot be known.
    */
-  sandbox?(): Promise<SandboxReport | undefined>;
+  sandbox?(): Promise<EngineReport | undefined>;
   /**
    * Resolves when none of its processes is left, and does not keep the host alive until then; with false
    * when that can no longer be known. To be called while it runs; `members()` and `cancel()` then work

@@ -11,7 +11,7 @@ import type {
 import type { BackgroundProcess, Capture } from './outcome.js';
 import type { Owner } from './owner.js';
 import { startPortable } from './portable/engine.js';
-import type { SandboxReport } from './sandbox-report.js';
+import type { EngineReport } from './sandbox-report.js';
 import { errorCode } from './system-error.js';
 import { toReport } from './told/report.js';
 
@@ -95,7 +95,7 @@ export class EngineProcess implements CommandHandle {
     return reply.kind === 'members' ? reply.members : undefined;
   }
 
-  async sandbox(): Promise<SandboxReport | undefined> {
+  async sandbox(): Promise<EngineReport | undefined> {
     const { native } = channel();
     const reply = await channel().request((request) => native.sandbox(this.#id, request));
     return reply.kind === 'text' ? toReport(reply.text) : undefined;

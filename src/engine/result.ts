@@ -13,7 +13,7 @@ import type {
 } from './outcome.js';
 import { NOTHING_HELD } from './sandbox-report.js';
 import { errorCode } from './system-error.js';
-import { toReport } from './told/report.js';
+import { sandboxFacts, toReport } from './told/report.js';
 import { toTimeoutReason } from './told/timeout-reason.js';
 
 /** The parts of the request that a result depends on. */
@@ -46,17 +46,7 @@ export function toResult(
     ...(end.spill && { spill: { path: asked.spillPath ?? '', ...end.spill } }),
     ...(end.directory !== undefined && { directory: end.directory }),
     ...(end.share !== 0 && { notLowered: { code: errorCode(end.share), errno: end.share } }),
-    ...(end.sandbox !== undefined && sandboxFacts(end.sandbox)),
-  };
-}
-
-/** Returns what the engine's report on a sandbox says, as fields of a result. */
-function sandboxFacts(told: string): Pick<RunResult, 'sandbox' | 'executed' | 'moreExecuted'> {
-  const { executed, moreExecuted, ...sandbox } = toReport(told);
-  return {
-    sandbox,
-    ...(executed && { executed }),
-    ...(moreExecuted !== undefined && { moreExecuted }),
+    ...(end.sandbox !== undefined && sandboxFacts(toReport(end.sandbox))),
   };
 }
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { removeTemporaryDirectory } from '../artifacts/temporary-directory.js';
 import { runApart } from '../command/promise.js';
-import type { Capture } from '../engine/outcome.js';
+import type { Capture, RunResult } from '../engine/outcome.js';
 import type { Owner } from '../engine/owner.js';
-import type { Denial, SandboxReport } from '../engine/sandbox-report.js';
+import type { Denial, EngineReport } from '../engine/sandbox-report.js';
 import { withDenials } from '../sandbox/denials/denials.js';
 import { sandboxEnvironment } from '../sandbox/environment.js';
 import {
@@ -82,8 +82,8 @@ export class ShellSandbox {
    */
   async reportOf(
     { stdout, stderr, durationMs, startedAt, from = this.#cwd, marks }: SandboxedCall,
-    known: SandboxReport | undefined,
-  ): Promise<SandboxReport | undefined> {
+    known: EngineReport | undefined,
+  ): Promise<EngineReport | undefined> {
     if (known === undefined) return undefined;
     // That of an ended shell is about all of its calls.
     const { incomplete: _, ...ofAll } = known;
@@ -100,6 +100,16 @@ export class ShellSandbox {
     const { sandbox } = await withCheckoutsSince(told, marks, run);
     return sandbox && withHeldRows(sandbox);
   }
+}
+
+/** Returns the report on the sandbox of a shell that has ended. */
+export function reportIn({ sandbox, executed, moreExecuted }: RunResult): EngineReport | undefined {
+  if (sandbox === undefined) return undefined;
+  return {
+    ...sandbox,
+    ...(executed && { executed }),
+    ...(moreExecuted !== undefined && { moreExecuted }),
+  };
 }
 
 /** The sandbox of a session's shells, and the directory of their pipes. */

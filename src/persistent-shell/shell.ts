@@ -3,7 +3,7 @@ import { reportOf } from '../command/limits/groups.js';
 import type { StartedCommand } from '../command/promise.js';
 import type { NamedPipe } from '../engine/local-stream.js';
 import type { BackgroundProcess, Capture, LimitsReport, RunResult } from '../engine/outcome.js';
-import type { SandboxReport } from '../engine/sandbox-report.js';
+import type { EngineReport } from '../engine/sandbox-report.js';
 import type { ExecuteOptions } from '../options/command-options.js';
 import type { CommandLimits } from '../options/limits.js';
 import type { CarriedBy } from '../options/roads.js';
@@ -15,7 +15,7 @@ import { LimitCounts, type LimitNews } from './limit-counts.js';
 import { OutsideView } from './outside-view.js';
 import type { ShellReport } from './reports.js';
 import { launchText, withoutStartUp } from './script.js';
-import { ShellSandbox } from './shell-sandbox.js';
+import { reportIn, ShellSandbox } from './shell-sandbox.js';
 import { Wires } from './wires.js';
 
 type Passed = Exclude<
@@ -75,7 +75,7 @@ export interface ShellAnswer {
   readonly stderr: Capture;
   readonly durationMs: number;
   /** The report of the sandbox; undefined: there is no sandbox. */
-  readonly sandbox: SandboxReport | undefined;
+  readonly sandbox: EngineReport | undefined;
   /** What the shell's control groups have counted during the call. */
   readonly counted: LimitNews;
 }
@@ -208,9 +208,9 @@ export class PersistentShell {
   }
 
   /** Returns the engine's report about the sandbox since the call before. */
-  async #toldOf(end: CallEnd): Promise<SandboxReport | undefined> {
-    if (end.kind === 'shellEnded') return end.shell.sandbox;
-    return (await this.#process.handle.sandbox?.()) ?? this.#end?.sandbox;
+  async #toldOf(end: CallEnd): Promise<EngineReport | undefined> {
+    if (end.kind === 'shellEnded') return reportIn(end.shell);
+    return (await this.#process.handle.sandbox?.()) ?? (this.#end && reportIn(this.#end));
   }
 
   #hasBegun(over: Over, wasOpened: boolean): boolean | undefined {

@@ -60,7 +60,7 @@ export interface KeptReceipt {
  * a person. The same for `run()`, for every contract, for the interaction log and for tracing.
  */
 export interface Receipt
-  extends Pick<BaseResult, 'outOfMemory' | 'durationMs'>,
+  extends Pick<BaseResult, 'outOfMemory' | 'durationMs' | 'executed' | 'moreExecuted'>,
     Partial<Pick<BaseResult, 'cpu' | 'peakMemory'>> {
   /** Process id; 0 when the command never started, or ran in a client's terminal. */
   readonly pid: number;
@@ -184,6 +184,7 @@ async function lookAndMake(result: ReceiptSource, context: ReceiptContext): Prom
 
 function receiptWith(result: ReceiptSource, context: ReceiptContext, found: Findings): Receipt {
   const { pid, outcome, outOfMemory, durationMs, cpu, peakMemory, spill, notLowered } = result;
+  const { executed, moreExecuted } = result;
   const { exitCodeOf, wentBy, background } = found;
   const kept = 'kept' in context ? context.kept : spill && keptBySpill(spill);
   const keptError = context.keptError ?? (spill?.error && describeSpillError(spill.error));
@@ -213,6 +214,8 @@ function receiptWith(result: ReceiptSource, context: ReceiptContext, found: Find
   if (saysBrokenPipe(result, context.text ?? result.command)) receipt.brokenPipe = true;
   if (kept !== undefined) receipt.kept = kept;
   if (result.sandbox !== undefined) receipt.sandbox = result.sandbox;
+  if (executed !== undefined) receipt.executed = executed;
+  if (moreExecuted !== undefined) receipt.moreExecuted = moreExecuted;
   if (result.limits !== undefined) receipt.limits = result.limits;
   if (result.firstRun !== undefined) receipt.firstRun = result.firstRun;
   return receipt;

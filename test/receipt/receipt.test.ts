@@ -31,6 +31,8 @@ const FIELDS: Readonly<Record<keyof Receipt, true>> = {
   streams: true,
   kept: true,
   sandbox: true,
+  executed: true,
+  moreExecuted: true,
   limits: true,
   firstRun: true,
   troubles: true,

@@ -69,14 +69,15 @@ impl ExecWords {
         self.more += 1;
     }
 
-    /// Returns the word for those that were counted. None: there are none.
-    pub fn more(&self) -> Option<String> {
-        (self.more > 0).then(|| format!("exec-more={}", self.more))
+    /// Returns the word for those that were counted, and for these others. None: there are none.
+    pub fn more(&self, others: u64) -> Option<String> {
+        let more = self.more + others;
+        (more > 0).then(|| format!("exec-more={more}"))
     }
 
     /// Returns the words, and at last the one for what was counted.
     pub fn finish(self) -> impl Iterator<Item = String> {
-        let more = self.more();
+        let more = self.more(0);
         self.words.into_iter().chain(more)
     }
 }

@@ -1,5 +1,11 @@
 import { existsSync } from 'node:fs';
-import { type Denial, type EngineReport, toSandboxPort } from '../sandbox-report.js';
+import type { BaseResult } from '../outcome.js';
+import {
+  type Denial,
+  type EngineReport,
+  type SandboxReport,
+  toSandboxPort,
+} from '../sandbox-report.js';
 import { toAgentNews } from './agent-news.js';
 import { deniedPrograms, toPrograms } from './programs.js';
 
@@ -50,6 +56,19 @@ export function toReport(lines: string): EngineReport {
     ...(unseen.length > 0 && { unseen }),
   };
 }
+
+/** Returns what the engine's report on a sandbox says, as fields of a result. */
+export function sandboxFacts({ executed, moreExecuted, ...sandbox }: EngineReport): SandboxFacts {
+  return {
+    sandbox,
+    ...(executed !== undefined && { executed }),
+    ...(moreExecuted !== undefined && { moreExecuted }),
+  };
+}
+
+type SandboxFacts = Pick<BaseResult, 'executed' | 'moreExecuted'> & {
+  readonly sandbox: SandboxReport;
+};
 
 /** The names of lines that are neither about what enforces a rule nor denials. */
 const TOLD = new Set(['held', 'lost', 'port']);

@@ -1,5 +1,5 @@
 import { runApart } from '../../command/promise.js';
-import type { SandboxReport } from '../../engine/sandbox-report.js';
+import type { EngineReport } from '../../engine/sandbox-report.js';
 import { sandboxEnvironment } from '../../sandbox/environment.js';
 import {
   type CheckoutMarks,
@@ -15,7 +15,7 @@ interface MarkedCommand {
   readonly sandbox: ResolvedSandbox;
   readonly marks: CheckoutMarks;
   /** The comparison of its working trees, which is made once. */
-  looked?: Promise<SandboxReport>;
+  looked?: Promise<EngineReport>;
 }
 
 const MOST_BEGUN = 64;
@@ -41,8 +41,8 @@ export function markDetached(
 /** Adds to the report the files that git could not replace, as far as this process can tell. */
 export async function withEndCheckouts(
   directory: string,
-  report: SandboxReport,
-): Promise<SandboxReport> {
+  report: EngineReport,
+): Promise<EngineReport> {
   const known = begun.get(directory);
   if (known === undefined) return report;
   known.looked ??= lookAt(known, report);
@@ -57,8 +57,8 @@ export async function withEndCheckouts(
 
 async function lookAt(
   { environment, sandbox, marks }: MarkedCommand,
-  report: SandboxReport,
-): Promise<SandboxReport> {
+  report: EngineReport,
+): Promise<EngineReport> {
   const place = {
     environment: sandboxEnvironment(environment, sandbox),
     sandbox,

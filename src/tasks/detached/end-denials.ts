@@ -1,5 +1,5 @@
 import type { Capture } from '../../engine/outcome.js';
-import type { SandboxReport } from '../../engine/sandbox-report.js';
+import type { EngineReport } from '../../engine/sandbox-report.js';
 import { toReport } from '../../engine/told/report.js';
 import { withDenialsWithin } from '../../sandbox/denials/denials.js';
 import { withHeldRows } from '../../sandbox/held/report.js';
@@ -30,7 +30,7 @@ export async function endDenials(
   { cwd }: DetachedOrder,
   end: KeptEnd,
   until: number,
-): Promise<SandboxReport> {
+): Promise<EngineReport> {
   const more = await readMoreTold(directory, end.sandbox);
   const { ports, ...told } = await withHeldRows(toReport(more.words.join(' ')));
   // What has ended does not listen, whatever was told before.

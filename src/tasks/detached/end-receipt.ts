@@ -1,6 +1,7 @@
 import type { BackgroundProcess } from '../../engine/outcome.js';
 import { toOutcome } from '../../engine/result.js';
 import { errorCode } from '../../engine/system-error.js';
+import { sandboxFacts } from '../../engine/told/report.js';
 import { makeReceipt, type Receipt, type ReceiptSource } from '../../receipt/receipt.js';
 import { endDenials } from './end-denials.js';
 import type { KeeperState, KeptEnd, KeptMember } from './keeper/keeper-state.js';
@@ -41,7 +42,7 @@ export async function endReceipt(
     background: left.map((member) => toProcess(member, order.command)),
     output: NOT_READ,
     ...(share !== 0 && { notLowered: { code: errorCode(share), errno: share } }),
-    ...(sandbox && { sandbox }),
+    ...(sandbox && sandboxFacts(sandbox)),
   };
   const kept = { path: place.output, bytes: outputBytes, missing: cutBytes };
   const receipt = await makeReceipt(result, { text: '', kept });

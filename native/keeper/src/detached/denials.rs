@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use forkline_protocol::{PortNews, take};
+use forkline_protocol::{ExecWords, PortNews, take};
 
 use crate::signals;
 
@@ -29,17 +29,21 @@ enum ToldKind {
     Held,
     /// A port that is published.
     Port,
+    /// A program that was executed or denied.
+    Executed,
     Denied,
 }
 
 impl ToldKind {
-    const ALL: [ToldKind; 4] = [ToldKind::Signed, ToldKind::Held, ToldKind::Port, ToldKind::Denied];
+    const ALL: [ToldKind; 5] =
+        [ToldKind::Signed, ToldKind::Held, ToldKind::Port, ToldKind::Executed, ToldKind::Denied];
 
     fn of(what: &str) -> ToldKind {
         match what.split_once('=') {
             Some(("signed", _)) => ToldKind::Signed,
             Some(("held", _)) => ToldKind::Held,
             Some(("port", _)) => ToldKind::Port,
+            _ if ExecWords::is_one(what) => ToldKind::Executed,
             _ => ToldKind::Denied,
         }
     }
@@ -49,6 +53,7 @@ impl ToldKind {
         match self {
             ToldKind::Signed => 640,
             ToldKind::Held | ToldKind::Port => 448,
+            ToldKind::Executed => 256,
             ToldKind::Denied => ROOM,
         }
     }
@@ -59,12 +64,12 @@ impl ToldKind {
             ToldKind::Signed => Some("signed"),
             ToldKind::Held => Some("held"),
             ToldKind::Port => Some("port"),
-            ToldKind::Denied => None,
+            ToldKind::Executed | ToldKind::Denied => None,
         }
     }
 }
 
-/// The file beside the output for what has no room in the record: signatures and what was held back.
+/// The file beside the output for what has no room in the record: signatures, what was held back, and programs.
 struct MoreTold {
     path: PathBuf,
     /// None: nothing has been written.
@@ -109,6 +114,10 @@ pub struct Denials {
     host: Option<OwnedFd>,
     known: Vec<String>,
     more: MoreTold,
+    /// The programs that are told, and how many are not.
+    executed: ExecWords,
+    /// Whether programs are in the file, where later ones follow them.
+    has_more_executed: bool,
     /// How much of each kind could be written down nowhere.
     lost: [u64; ToldKind::ALL.len()],
     is_unheard: bool,
@@ -143,8 +152,17 @@ impl Denials {
         host: Option<OwnedFd>,
         output: &Path,
     ) -> Denials {
-        let (is_unheard, more) = (line.is_none(), MoreTold::beside(output));
-        Denials { enforced, line, host, known: Vec::new(), more, lost: [0; 4], is_unheard }
+        Denials {
+            enforced,
+            is_unheard: line.is_none(),
+            line,
+            host,
+            known: Vec::new(),
+            more: MoreTold::beside(output),
+            executed: ExecWords::default(),
+            has_more_executed: false,
+            lost: [0; ToldKind::ALL.len()],
+        }
     }
 
     /// Reads all denials that have been told. Returns whether more can follow.
@@ -191,6 +209,9 @@ impl Denials {
             }
             match kind.word() {
                 Some(word) if lost > 0 => text.push_str(&format!(" lost={word},{lost}")),
+                None if kind == ToldKind::Executed => {
+                    self.executed.more(lost).iter().for_each(|word| text.extend([" ", word]));
+                }
                 Some(_) => {}
                 None => more = lost,
             }
@@ -209,6 +230,9 @@ impl Denials {
     }
 
     fn note(&mut self, what: &str) {
+        if ExecWords::is_one(what) {
+            return self.note_program(what);
+        }
         if let Some(PortNews::Closed(word)) = PortNews::of(what) {
             return self.known.retain(|known| known != word);
         }
@@ -227,7 +251,22 @@ impl Denials {
                 self.known.push(what.to_owned());
             }
             ToldKind::Port => self.lose(kind),
+            ToldKind::Executed => {}
             ToldKind::Denied => self.is_unheard = true,
+        }
+    }
+
+    /// Takes note of a program; one may be executed often.
+    fn note_program(&mut self, what: &str) {
+        if !self.executed.admit(what) {
+            return;
+        }
+        if !self.has_more_executed && self.has_room(ToldKind::Executed, what) {
+            return self.known.push(what.to_owned());
+        }
+        self.has_more_executed = true;
+        if self.more.write(what).is_err() {
+            self.executed.lose();
         }
     }
 

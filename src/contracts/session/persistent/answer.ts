@@ -1,6 +1,7 @@
 import { wasKilled, withMemoryChecked } from '../../../command/after/out-of-memory.js';
 import { reachedLimits } from '../../../command/after/reached-limits.js';
 import type { Ending, Outcome } from '../../../engine/outcome.js';
+import { sandboxFacts } from '../../../engine/told/report.js';
 import type { PersistentShell, ShellAnswer, ShellStop } from '../../../persistent-shell/shell.js';
 import type { ReceiptContext, ReceiptSource } from '../../../receipt/receipt.js';
 import type { ToolResult } from '../../contract.js';
@@ -78,7 +79,7 @@ export function resultOf(
   timeoutMs: number,
 ): ReceiptSource {
   const { ranOutOfMemory } = counted;
-  const base = { command, pid, durationMs, stdout, stderr, ...(sandbox && { sandbox }) };
+  const base = { command, pid, durationMs, stdout, stderr, ...(sandbox && sandboxFacts(sandbox)) };
   if (end.kind === 'reported') {
     const outcome = { kind: 'exited', exitCode: end.exitCode } as const;
     const background = end.background ?? [];

@@ -7,7 +7,7 @@ const LONGEST = 2 * 1024 * 1024;
 
 /** What a keeper was told of a command's sandbox beyond the room in its record. */
 interface MoreTold {
-  /** The record's words, and further ones like them: what was signed and what was held back. */
+  /** The record's words, and further ones like them: what was signed, what was held back, and programs. */
   readonly words: readonly string[];
   /** What is missing, in words. */
   readonly unseen: readonly string[];
@@ -33,7 +33,7 @@ export async function readMoreTold(directory: string, record: string): Promise<M
   const words = all.filter((word) => !word.startsWith('lost='));
   try {
     const text = (await readOwnFile(join(directory, 'output.told'), LONGEST)).toString();
-    words.push(...text.split('\n').filter((line) => /^(?:signed|held)=\S+$/.test(line)));
+    words.push(...text.split('\n').filter((line) => /^(?:signed|held|exec)=\S+$/.test(line)));
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) unseen.push(UNREADABLE);
   }
@@ -41,4 +41,4 @@ export async function readMoreTold(directory: string, record: string): Promise<M
 }
 
 const UNREADABLE =
-  'what had no room in its record could not be had: there may be more signatures, and changes that were held back';
+  'what had no room in its record could not be had: there may be more signatures, changes that were held back, and programs';

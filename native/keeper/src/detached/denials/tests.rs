@@ -53,3 +53,24 @@ fn signatures_and_what_is_held_have_room_whatever_is_denied() {
     assert!(text.contains(" lost=signed,3") && text.contains(" lost=port,3"), "{text}");
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+#[test]
+fn programs_are_told_in_their_order_and_as_often_as_they_were_executed() {
+    let folder = std::env::temp_dir().join(format!("told-programs-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    let mut denials = Denials::new("write=namespace".into(), None, None, &folder.join("output"));
+    let word = |number: usize| format!("exec=allow,otherwise,1,{},{:x>60}", number / 2, "");
+    let told: Vec<String> = (0..1003).map(word).collect();
+    denials.note(&told[0]);
+    denials.note("socket=40");
+    told[1..].iter().for_each(|what| denials.note(what));
+    let text = denials.report().text;
+    assert!(text.ends_with(" socket=40") && text.len() < ROOM);
+    let file = std::fs::read_to_string(folder.join("output.told")).unwrap();
+    let all = text.split(' ').chain(file.lines()).filter(|what| ExecWords::is_one(what));
+    let all: Vec<&str> = all.collect();
+    assert!(all.iter().zip(&told).all(|(one, other)| one == other));
+    assert!(all.len() < told.len());
+    assert!(text.contains(&format!(" exec-more={} ", told.len() - all.len())));
+    std::fs::remove_dir_all(folder).unwrap();
+}
