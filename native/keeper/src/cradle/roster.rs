@@ -77,6 +77,11 @@ pub fn give_seat() -> Option<CradleSeat> {
     Some(CradleSeat(seat))
 }
 
+/// Returns whether no seat was given yet, so that there has been no command.
+pub fn is_unused() -> bool {
+    seats().first().is_some_and(|seat| seat.cradle.load(Ordering::Acquire) == UNUSED)
+}
+
 impl CradleSeat {
     /// Called in the cradle, before it runs a command.
     pub fn take(self) {
@@ -132,8 +137,10 @@ mod tests {
     #[test]
     fn a_cradle_is_found_from_its_arrival_to_its_end() {
         drop(open().unwrap());
+        assert!(is_unused());
         let [first, second] = [give_seat().unwrap(), give_seat().unwrap()];
         let own = std::process::id() as i32;
+        assert!(!is_unused());
         let parent = proc::stat(own).unwrap().parent;
         outside::open_proc();
         // Neither a number that was not given a seat, nor what stands there before and after.

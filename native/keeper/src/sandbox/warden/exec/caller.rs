@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 
+use crate::cradle::roster;
 use crate::sandbox::warden::exec::ancestry::{self, Ancestry};
 use crate::sandbox::warden::exec::program::file::FileStamp;
 use crate::sandbox::warden::gate::Teller;
@@ -14,6 +15,8 @@ pub enum Executor {
     Command,
     /// forkline itself, which starts a command: only rules hold.
     Launcher,
+    /// forkline itself, which tries its sandbox before there is a command: nothing is denied.
+    Trial,
 }
 
 pub struct ExecCaller<'call> {
@@ -34,8 +37,11 @@ impl ExecCaller<'_> {
     pub fn executor(&self, launcher: Option<FileStamp>) -> Executor {
         let own = FileStamp::at(&format!("{}/exe", self.thread));
         let is_own = own.zip(launcher).is_some_and(|(own, launcher)| own.is_same_file(&launcher));
-        let is_start = is_own && self.cradle().is_none_or(|cradle| cradle == self.parent());
-        if is_start { Executor::Launcher } else { Executor::Command }
+        match self.cradle() {
+            None if is_own && roster::is_unused() => Executor::Trial,
+            Some(cradle) if is_own && cradle == self.parent() => Executor::Launcher,
+            _ => Executor::Command,
+        }
     }
 
     /// Returns the process that the thread belongs to.

@@ -31,7 +31,7 @@ impl Decided<'_> {
         let Some(cradle) = self.caller.cradle() else { return };
         let Program { file, argv, .. } = &self.chain.main;
         let by = match (self.by, reason) {
-            (Executor::Launcher, _) => b"",
+            (Executor::Launcher | Executor::Trial, _) => b"",
             (Executor::Command, ExecReason::Raced) => self.caller.worker_above(),
             (Executor::Command, _) => self.caller.worker(),
         };

@@ -55,13 +55,13 @@ impl ExecRules {
     pub fn judge(&self, chain: &Chain, by: Executor) -> ExecVerdict {
         let otherwise = match by {
             Executor::Command => self.otherwise,
-            Executor::Launcher => ExecDecision::Allow,
+            Executor::Launcher | Executor::Trial => ExecDecision::Allow,
         };
-        let main = self.verdict(&chain.main).unwrap_or_else(|| ExecVerdict {
-            decision: otherwise,
-            is_by_rule: false,
-            say: String::new(),
-        });
+        let without = ExecVerdict { decision: otherwise, is_by_rule: false, say: String::new() };
+        if by == Executor::Trial {
+            return without;
+        }
+        let main = self.verdict(&chain.main).unwrap_or(without);
         let others = chain.others.iter().filter_map(|program| self.verdict(program));
         others.fold(
             main,
