@@ -19,6 +19,7 @@ const SUITES = new Map([
   ['p17', () => import('../suites/fleet.mjs')],
   ['p18', () => import('../suites/rollouts.mjs')],
   ['p19', () => import('../suites/first-calls.mjs')],
+  ['p20', () => import('../suites/executed.mjs')],
   ['p22', () => import('../suites/small.mjs')],
   ['p23', () => import('../suites/large.mjs')],
   ['descriptors', () => import('../suites/descriptors.mjs')],

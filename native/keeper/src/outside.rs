@@ -3,7 +3,7 @@
 //! They are read in the host's `/proc`, which was opened outside.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::sync::OnceLock;
 
@@ -65,14 +65,24 @@ pub fn settle() {
 
 /// Returns the child of `parent` that a process descends from, or is. All ids are the host's.
 pub fn child_above(pid: i32, parent: i32) -> Option<i32> {
+    descent(pid, parent)?.pop()
+}
+
+/// Returns a process and those that it descends from, up to the child of `parent`. None: it does not descend from that
+/// one. All ids are the host's.
+pub fn descent(pid: i32, parent: i32) -> Option<Vec<i32>> {
     let proc = proc()?;
-    let parent_of = |pid: &i32| {
-        let stat = read(proc, &format!("{pid}/stat"))?;
-        parent_in(&stat).filter(|above| *above > 0)
-    };
+    let mut all = vec![pid];
     // Limits a chain of processes that come and go meanwhile.
-    let mut above = std::iter::successors(Some(pid), parent_of).take(LONGEST_DESCENT);
-    above.find(|pid| parent_of(pid) == Some(parent))
+    while all.len() < LONGEST_DESCENT {
+        let above = parent_in(&read(proc, &format!("{}/stat", all.last()?))?)?;
+        match above {
+            _ if above == parent => return Some(all),
+            1.. => all.push(above),
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// Returns the host's id of a process: the host's `/proc` shows it for a pidfd.
@@ -89,6 +99,7 @@ fn number(proc: BorrowedFd, pid: i32) -> Option<i32> {
     std::str::from_utf8(line).ok()?.trim().parse().ok().filter(|pid| *pid > 0)
 }
 
+/// Reads a file of `/proc` that is shorter than a page: the kernel gives all of it at once.
 fn read(proc: BorrowedFd, path: &str) -> Option<Vec<u8>> {
     let path = std::ffi::CString::new(path).ok()?;
     let flags = libc::O_RDONLY | libc::O_CLOEXEC;
@@ -99,7 +110,8 @@ fn read(proc: BorrowedFd, path: &str) -> Option<Vec<u8>> {
     }
     // SAFETY: the descriptor was just opened; nothing else owns it.
     let mut file = unsafe { File::from_raw_fd(file) };
-    let mut text = Vec::new();
-    let read: io::Result<usize> = file.read_to_end(&mut text);
-    read.ok().map(|_| text)
+    let mut text = vec![0; 4096];
+    let length = file.read(&mut text).ok()?;
+    text.truncate(length);
+    Some(text)
 }

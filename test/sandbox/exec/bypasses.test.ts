@@ -21,7 +21,7 @@ const LOADER =
   process.arch === 'arm64' ? '/lib/ld-linux-aarch64.so.1' : '/lib64/ld-linux-x86-64.so.2';
 
 /** The ways to `rm -r d`, and the program that they need. */
-const WAYS: readonly (readonly [way: string, command: string, needs?: string])[] = [
+const WAYS: readonly (readonly [way: string, command: string, ...needs: string[]])[] = [
   ['as it is', 'rm -r d'],
   ['other flags', 'rm -fr d'],
   ['a substitution', ': $(rm -r d)'],

@@ -115,7 +115,12 @@ pub fn forget_command() {
 /// Returns the cradle of a process's command. None: it is of no command, or of one whose cradle was killed.
 /// `keeper`: the parent of all cradles. All ids are the host's.
 pub fn cradle_above(pid: i32, keeper: i32) -> Option<i32> {
-    outside::child_above(pid, keeper).filter(|cradle| seat_of(seats(), *cradle).is_some())
+    outside::child_above(pid, keeper).filter(|cradle| is_cradle(*cradle))
+}
+
+/// Returns whether a process is a cradle. The id is the host's.
+pub fn is_cradle(pid: i32) -> bool {
+    seat_of(seats(), pid).is_some()
 }
 
 /// Returns the number of the command that a cradle runs.

@@ -3,8 +3,8 @@
 
 use std::cell::OnceCell;
 use std::ffi::{CString, OsString};
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ impl Caller {
             // A sandbox of an ordinary user contains no other user.
             return Ok(Caller::unknown(pid));
         }
-        let status = fs::read_to_string(format!("{pid}/status")).map_err(|error| errno(&error))?;
+        let status = read_status(pid)?;
         let person = person(&status).ok_or(libc::EACCES)?;
         let other = (person != *Person::own()).then_some(person);
         Ok(Caller { pid, other, status: OnceCell::from(status) })
@@ -90,9 +90,7 @@ impl Caller {
 
     /// Returns the caller's umask.
     pub fn mask(&self) -> Result<u32, i32> {
-        let read = || fs::read_to_string(format!("{}/status", self.pid)).unwrap_or_default();
-        let status = self.status.get_or_init(read);
-        let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+        let mask = self.status().lines().find_map(|line| line.strip_prefix("Umask:"));
         mask.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).ok_or(libc::EACCES)
     }
 
@@ -164,9 +162,13 @@ impl Caller {
         act_as(self.other.as_ref(), act).map_err(|error| errno(&error))?
     }
 
-    fn leader(&self) -> Option<i32> {
-        let status = fs::read_to_string(format!("{}/status", self.pid)).ok()?;
-        numbers(&status, "Tgid:")?.first().map(|pid| *pid as i32)
+    /// Returns the process that the calling thread belongs to.
+    pub fn leader(&self) -> Option<i32> {
+        numbers(self.status(), "Tgid:")?.first().map(|pid| *pid as i32)
+    }
+
+    fn status(&self) -> &str {
+        self.status.get_or_init(|| read_status(self.pid).unwrap_or_default())
     }
 }
 
@@ -218,6 +220,15 @@ fn open_at(directory: i32, path: &CString, flags: i32) -> Result<OwnedFd, i32> {
 fn opened(result: i64) -> Result<OwnedFd, i32> {
     // SAFETY: the descriptor was just opened; nothing else owns it.
     if result < 0 { Err(last_errno()) } else { Ok(unsafe { OwnedFd::from_raw_fd(result as i32) }) }
+}
+
+/// Reads `/proc/PID/status`, which is shorter than a page: the kernel gives all of it at once.
+fn read_status(pid: i32) -> Result<String, i32> {
+    let mut text = vec![0; 4096];
+    let file = File::open(format!("{pid}/status"));
+    let length = file.and_then(|mut file| file.read(&mut text)).map_err(|error| errno(&error))?;
+    text.truncate(length);
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// Returns the ids that the kernel uses for access to files.

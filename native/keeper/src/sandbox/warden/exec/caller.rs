@@ -3,9 +3,9 @@
 use std::cell::OnceCell;
 
 use crate::cradle::roster;
-use crate::sandbox::warden::exec::ancestry::{self, Ancestry};
+use crate::sandbox::warden::caller::Caller;
+use crate::sandbox::warden::exec::ancestry::Ancestry;
 use crate::sandbox::warden::exec::program::file::FileStamp;
-use crate::sandbox::warden::gate::Teller;
 use crate::sandbox::warden::lines::Telling;
 
 /// Who executes a program.
@@ -20,56 +20,56 @@ pub enum Executor {
 }
 
 pub struct ExecCaller<'call> {
-    thread: i32,
+    pub process: Caller,
     pub telling: &'call Telling,
-    leader: OnceCell<i32>,
-    cradle: OnceCell<Option<i32>>,
+    ancestry: OnceCell<Ancestry>,
     worker: OnceCell<Vec<u8>>,
 }
 
 impl ExecCaller<'_> {
-    pub fn new(thread: i32, telling: &Telling) -> ExecCaller<'_> {
-        let (leader, cradle, worker) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        ExecCaller { thread, telling, leader, cradle, worker }
+    pub fn new(process: Caller, telling: &Telling) -> ExecCaller<'_> {
+        ExecCaller { process, telling, ancestry: OnceCell::new(), worker: OnceCell::new() }
     }
 
     /// `launcher`: forkline's own program, which a cradle's child has not left yet.
     pub fn executor(&self, launcher: Option<FileStamp>) -> Executor {
-        let own = FileStamp::at(&format!("{}/exe", self.thread));
+        let own = FileStamp::at(&format!("{}/exe", self.process.pid));
         let is_own = own.zip(launcher).is_some_and(|(own, launcher)| own.is_same_file(&launcher));
+        if !is_own {
+            return Executor::Command;
+        }
         match self.cradle() {
-            None if is_own && roster::is_unused() => Executor::Trial,
-            Some(cradle) if is_own && cradle == self.parent() => Executor::Launcher,
+            None if roster::is_unused() => Executor::Trial,
+            Some(cradle) if self.ancestry().parent() == Some(cradle) => Executor::Launcher,
             _ => Executor::Command,
         }
     }
 
-    /// Returns the process that the thread belongs to.
+    /// Returns the id of the process, and not that of the calling thread.
     pub fn pid(&self) -> i32 {
-        *self.leader.get_or_init(|| ancestry::leader(self.thread))
+        self.process.leader().unwrap_or(self.process.pid)
     }
 
     pub fn parent(&self) -> i32 {
-        ancestry::parent(self.pid()).unwrap_or(0)
+        self.ancestry().parent().unwrap_or(self.telling.keeper)
     }
 
     /// Returns the cradle of its command. None: it is of none.
     pub fn cradle(&self) -> Option<i32> {
-        *self.cradle.get_or_init(|| self.telling.cradle_of(self.pid()))
+        self.ancestry().cradle
     }
 
-    pub fn ancestry(&self) -> Ancestry {
-        Ancestry::of(self.pid(), self.cradle())
+    pub fn ancestry(&self) -> &Ancestry {
+        self.ancestry.get_or_init(|| Ancestry::of(self.pid(), self.telling.keeper))
     }
 
     /// Returns the name of the program that is at work: first called while the process has not executed another one.
     pub fn worker(&self) -> &[u8] {
-        self.worker.get_or_init(|| self.ancestry().worker().to_owned())
+        self.worker.get_or_init(|| self.ancestry().worker(0))
     }
 
     /// Does so where it has executed another one.
     pub fn worker_above(&self) -> &[u8] {
-        let above = || Ancestry::of(self.parent(), self.cradle()).worker().to_owned();
-        self.worker.get_or_init(above)
+        self.worker.get_or_init(|| self.ancestry().worker(1))
     }
 }

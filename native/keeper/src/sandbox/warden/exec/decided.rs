@@ -59,7 +59,7 @@ impl Decided<'_> {
             program: file.path.as_os_str().as_bytes().to_owned(),
             directory: directory.into_os_string().into_vec(),
             say: self.verdict.say.clone().into_bytes(),
-            parents: self.caller.ancestry().0,
+            parents: self.caller.ancestry().programs(),
             argv: argv.clone(),
         }
     }

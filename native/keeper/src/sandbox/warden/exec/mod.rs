@@ -72,16 +72,17 @@ impl Executions {
         telling: &Telling,
         while_asking: impl Fn(bool),
     ) {
-        let thread = notice.pid as i32;
-        let chain = Caller::of(thread).and_then(|caller| {
-            let attempt = Attempt::read(&caller, &notice, how)?;
-            Chain::of(&caller, attempt, &self.catalogue)
-        });
+        let process = match Caller::of(notice.pid as i32) {
+            Ok(process) => process,
+            Err(errno) => return listener.answer(&notice, Err(errno)),
+        };
+        let attempt = Attempt::read(&process, &notice, how);
+        let chain = attempt.and_then(|attempt| Chain::of(&process, attempt, &self.catalogue));
         let chain = match chain {
             Ok(chain) => chain,
             Err(errno) => return listener.answer(&notice, Err(errno)),
         };
-        let caller = &ExecCaller::new(thread, telling);
+        let caller = &ExecCaller::new(process, telling);
         let by = caller.executor(self.launcher);
         if !listener.stands(&notice) {
             return;

@@ -52,19 +52,19 @@ impl Attempt {
 /// Reads the array of arguments. The kernel gives a program at least one.
 fn arguments(caller: &Caller, address: u64, is_native: bool) -> Result<Vec<Vec<u8>>, i32> {
     let size = if is_native { size_of::<u64>() } else { size_of::<u32>() };
-    let (mut pointers, mut texts) = (CallerMemory::new(caller), CallerMemory::new(caller));
+    let mut memory = CallerMemory { caller, pages: Vec::new() };
     let (mut argv, mut used) = (Vec::new(), 0);
     let mut next = Some(address).filter(|address| *address != 0);
     while let Some(at) = next {
         let mut number = [0; 8];
-        for (to, byte) in number.iter_mut().zip(pointers.take(at, size)?) {
+        for (to, byte) in number.iter_mut().zip(memory.take(at, size)?) {
             *to = byte;
         }
         let pointer = u64::from_le_bytes(number);
         if pointer == 0 {
             break;
         }
-        let text = texts.text(pointer, MOST_BYTES)?;
+        let text = memory.text(pointer, MOST_BYTES)?;
         used += text.len() + 1 + size;
         if used > MOST_BYTES {
             return Err(libc::E2BIG);
@@ -78,26 +78,30 @@ fn arguments(caller: &Caller, address: u64, is_native: bool) -> Result<Vec<Vec<u
     Ok(argv)
 }
 
-/// The memory of a caller, read by pages: what is wanted next mostly lies in the same one.
+/// The memory of a caller, read by pages: what is wanted next mostly lies in one of the last two.
 struct CallerMemory<'caller> {
     caller: &'caller Caller,
-    page: u64,
-    bytes: Vec<u8>,
+    pages: Vec<(u64, Vec<u8>)>,
 }
 
-impl<'caller> CallerMemory<'caller> {
-    fn new(caller: &'caller Caller) -> Self {
-        CallerMemory { caller, page: u64::MAX, bytes: Vec::new() }
-    }
-
+impl CallerMemory<'_> {
     /// Returns the bytes from an address to the end of its page.
     fn rest(&mut self, at: u64) -> Result<&[u8], i32> {
         let page = at - at % PAGE;
-        if page != self.page {
-            self.bytes = self.caller.read(page, PAGE as usize).map_err(|_| libc::EFAULT)?;
-            self.page = page;
-        }
-        self.bytes.get((at - page) as usize..).ok_or(libc::EFAULT)
+        let known = self.pages.iter().position(|(known, _)| *known == page);
+        let number = match known {
+            Some(number) => number,
+            None => {
+                let bytes = self.caller.read(page, PAGE as usize).map_err(|_| libc::EFAULT)?;
+                if self.pages.len() > 1 {
+                    self.pages.remove(0);
+                }
+                self.pages.push((page, bytes));
+                self.pages.len() - 1
+            }
+        };
+        let (_, bytes) = self.pages.get(number).ok_or(libc::EFAULT)?;
+        bytes.get((at - page) as usize..).ok_or(libc::EFAULT)
     }
 
     fn take(&mut self, mut at: u64, length: usize) -> Result<Vec<u8>, i32> {
