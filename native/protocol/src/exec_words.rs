@@ -82,9 +82,57 @@ impl ExecWords {
     }
 }
 
+/// Returns why a program was denied, and what can be done instead. None: the word tells of something else.
+pub fn why_denied(word: &str) -> Option<String> {
+    let fields: Vec<&str> = word.strip_prefix(DENIED)?.split(',').collect();
+    let why = match fields.first().copied() {
+        Some("asked") => "it was not allowed when that was asked",
+        Some("unanswered") => "nobody has answered in time whether it is allowed",
+        Some("unasked") => "nobody was there to be asked whether it is allowed",
+        Some("long") => "its arguments are too long for a question whether it is allowed",
+        _ => "the rules of its sandbox deny it",
+    };
+    // Before it: WHY, EXACT, PID, PARENT, AT, PROGRAM, BY.
+    let say = fields.get(7).map(|text| decoded(text)).unwrap_or_default();
+    Some(if say.is_empty() { why.to_owned() } else { format!("{why}: {say}") })
+}
+
+/// Decodes percent-encoded text.
+fn decoded(text: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..2).and_then(|digits| str::from_utf8(digits).ok());
+        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match byte.filter(|_| *first == b'%') {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_denied_program_is_said_why_and_what_the_rule_says() {
+        let word = |why: &str, say: &str| {
+            why_denied(&format!("exec=deny,{why},1,7,6,1,/usr/bin/git,make,{say},2,git,push"))
+        };
+        let ruled = "the rules of its sandbox deny it";
+        assert_eq!(word("rule", "").as_deref(), Some(ruled));
+        let said = format!("{ruled}: ask, für 5%");
+        assert_eq!(word("rule", "ask%2C%20f%C3%BCr%205%"), Some(said));
+        assert!(word("unasked", "").is_some_and(|why| why.starts_with("nobody was there")));
+        assert_eq!(why_denied("exec=allow,rule,1"), None);
+    }
 
     fn finished(words: Vec<String>) -> Vec<String> {
         let mut all = ExecWords::default();

@@ -20,7 +20,7 @@ pub mod task;
 pub use channel::{Answer, Exit, Order, Start, Status, members_in_parts};
 pub use detached::{Detached, decode_report, encode_report};
 pub use exec::{ExecAnswer, ExecAsk, LONGEST_ASK};
-pub use exec_words::ExecWords;
+pub use exec_words::{ExecWords, why_denied};
 pub use lifeline::{Call, News};
 pub use member::Member;
 pub use memory::{memory_file, memory_program};

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 
 pub use forkline_launch::Step;
+use forkline_protocol::why_denied;
 
 /// A launch that failed: no process runs, and nothing is left behind. After [`Step::Lost`] alone a process
 /// may have run, and have been ended.
@@ -15,18 +16,30 @@ pub struct LaunchError {
     pub errno: i32,
     /// The object of the step: a directory, the shells, an environment variable.
     pub subject: String,
+    /// The reason in words. None: what the system says of the errno.
+    pub why: Option<String>,
 }
 
 impl LaunchError {
     /// Makes a launch error from the error of a system call.
     pub fn new(step: Step, error: &io::Error, subject: impl Into<String>) -> Self {
-        LaunchError { step, errno: error.raw_os_error().unwrap_or(0), subject: subject.into() }
+        let errno = error.raw_os_error().unwrap_or(0);
+        LaunchError { step, errno, subject: subject.into(), why: None }
+    }
+}
+
+impl LaunchError {
+    /// Says why the program may not be executed, if that is what these words of its sandbox tell.
+    pub fn deny(&mut self, told: &[String]) {
+        if self.step == Step::Exec && self.errno == libc::EACCES {
+            self.why = told.iter().rev().find_map(|word| why_denied(word));
+        }
     }
 }
 
 impl fmt::Display for LaunchError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let reason = errno_text(self.errno);
+        let reason = self.why.clone().unwrap_or_else(|| errno_text(self.errno));
         let subject = &self.subject;
         match self.step {
             Step::Descriptors => write!(formatter, "cannot make {subject}: {reason}"),

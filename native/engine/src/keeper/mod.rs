@@ -137,7 +137,8 @@ impl Keeper {
             Some(sandbox) => sandbox.set_refused(errno, what),
             None => {
                 let subject = format!("forkline-keeper: {what}");
-                let _ = self.refused.set(LaunchError { step: Step::Keeper, errno, subject });
+                let _ =
+                    self.refused.set(LaunchError { step: Step::Keeper, errno, subject, why: None });
             }
         }
     }
@@ -151,7 +152,7 @@ impl Keeper {
             Some(subject) => {
                 let late = self.was_killed.load(Ordering::Relaxed);
                 let errno = if late { libc::ETIMEDOUT } else { libc::ECONNABORTED };
-                LaunchError { step: Step::Keeper, errno, subject: subject.clone() }
+                LaunchError { step: Step::Keeper, errno, subject: subject.clone(), why: None }
             }
             None => no_keeper(io::Error::from_raw_os_error(fault)),
         }))

@@ -170,7 +170,7 @@ impl Sandbox {
 
     /// Notes why the sandbox can't be set up.
     pub fn set_refused(&self, errno: i32, subject: String) {
-        let _ = self.refused.set(LaunchError { step: Step::Sandbox, errno, subject });
+        let _ = self.refused.set(LaunchError { step: Step::Sandbox, errno, subject, why: None });
     }
 
     /// Returns why the sandbox can't be set up.

@@ -120,6 +120,7 @@ impl Sandboxes {
                 step: Step::Sandbox,
                 errno: libc::EAGAIN,
                 subject: format!("{MOST} sandboxes exist, and something runs in each"),
+                why: None,
             }),
         }
     }

@@ -69,6 +69,7 @@ impl Reactor {
                     step,
                     errno,
                     subject: "the command".to_owned(),
+                    why: None,
                 });
                 self.not_started(id, Ended::Failed(error));
             }

@@ -85,7 +85,8 @@ impl Reactor {
                 // The socket has never taken the request, and will not.
                 if letter.is_some_and(|letter| letter.withdraw() == Delivery::Withdrawn) {
                     let subject = "the command, whose request could not be sent".to_owned();
-                    let error = LaunchError { step: Step::Keeper, errno: libc::EAGAIN, subject };
+                    let error =
+                        LaunchError { step: Step::Keeper, errno: libc::EAGAIN, subject, why: None };
                     let ended = if cancelled { Ended::NeverStarted } else { Ended::Failed(error) };
                     self.not_started(id, ended);
                 }

@@ -76,7 +76,7 @@ impl Reactor {
             }
             _ => {
                 let subject = format!("the command, whose parent {why}");
-                let error = LaunchError { step: Step::Keeper, errno, subject };
+                let error = LaunchError { step: Step::Keeper, errno, subject, why: None };
                 self.not_started(id, Ended::Failed(error));
             }
         }
@@ -116,9 +116,25 @@ impl Reactor {
         self.flush_input(id);
     }
 
+    /// Takes what a command's sandbox has told of its start. The next command in the cradle must not be told of it.
+    fn take_told(&mut self, id: u64) -> Vec<String> {
+        let command = self.commands.get(&id);
+        let keeper = command.map(|command| command.keeper.clone());
+        let Some(keeper) = keeper.filter(|keeper| keeper.sandbox.is_some()) else {
+            return Vec::new();
+        };
+        self.read_keeper(keeper.id);
+        let cradle = self.commands.get(&id).map_or(0, |command| command.cradle_pid);
+        keeper.sandbox.as_ref().map_or_else(Vec::new, |sandbox| sandbox.take_denied(cradle))
+    }
+
     /// Notes that the command does not run and never will.
-    pub(super) fn not_started(&mut self, id: u64, ended: Ended) {
+    pub(super) fn not_started(&mut self, id: u64, mut ended: Ended) {
         self.end_questions(id);
+        let told = self.take_told(id);
+        if let Ended::Failed(error) = &mut ended {
+            error.deny(&told);
+        }
         self.release(id);
         let Some(command) = self.commands.remove(&id) else { return };
         self.orders.ended(id);

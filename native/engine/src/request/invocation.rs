@@ -71,7 +71,7 @@ impl Invocation {
             (Step::Exec, _) => self.tried_paths(),
             _ => String::new(),
         };
-        LaunchError { step, errno, subject }
+        LaunchError { step, errno, subject, why: None }
     }
 
     fn tried_paths(&self) -> String {

@@ -15,7 +15,9 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use forkline_launch::{Place as Directory, Stack, Step};
-use forkline_protocol::{Detached, Request, decode_report, memory_file, role, send, stream_pair};
+use forkline_protocol::{
+    Detached, ExecWords, Request, decode_report, memory_file, role, send, stream_pair,
+};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
@@ -69,6 +71,9 @@ pub struct DetachedCommand {
     /// The time from SIGTERM to SIGKILL.
     pub grace: Duration,
 }
+
+/// The most seconds that a keeper may take until it reports, unless the host is asked about its command.
+const MOST_LOOKS: u64 = 30;
 
 /// Called with the command's process id, which is also its group's, or with the reason why it could not be
 /// started.
@@ -178,9 +183,10 @@ fn start_now(
         Some(order.as_fd()),
         &mut stack,
     )?;
+    let longest_ask = sandbox.as_ref().map_or(0, |place| place.longest_ask().as_secs());
     // With the host's copies open, the report would never end.
     drop((writer, channel));
-    let answer = read_report(reader, launched, most_looks(sandbox.as_ref()));
+    let answer = read_report(reader, launched, MOST_LOOKS + longest_ask);
     let end = reap(launched);
     reap_group(launched);
     if let (KeeperAnswer::Report(Err((Step::Keeper, ..))), Some(place)) = (&answer, &sandbox) {
@@ -189,8 +195,13 @@ fn start_now(
     }
     match answer {
         KeeperAnswer::Report(Ok(pid)) => Ok(pid),
+        KeeperAnswer::Report(Err((step, errno, word))) if ExecWords::is_one(&word) => {
+            let mut error = invocation.explain(step, errno, directory.as_deref());
+            error.deny(&[word]);
+            Err(error)
+        }
         KeeperAnswer::Report(Err((step, errno, subject))) if !subject.is_empty() => {
-            Err(LaunchError { step, errno, subject })
+            Err(LaunchError { step, errno, subject, why: None })
         }
         KeeperAnswer::Report(Err((step, errno, _))) => {
             Err(invocation.explain(step, errno, directory.as_deref()))
@@ -203,7 +214,7 @@ fn start_now(
         KeeperAnswer::None => {
             let how = describe_end(end, stderr.as_ref());
             let subject = format!("{NAME}, which ended while it started ({how})");
-            Err(LaunchError { step: Step::Keeper, errno: libc::ECONNABORTED, subject })
+            Err(LaunchError { step: Step::Keeper, errno: libc::ECONNABORTED, subject, why: None })
         }
     }
 }
@@ -225,7 +236,7 @@ fn line_with_terminal(
 fn lost(mark: &Mark, errno: i32, how: &str) -> LaunchError {
     end_bearers_of(mark);
     let subject = format!("the command, whose keeper {how},");
-    LaunchError { step: Step::Lost, errno, subject }
+    LaunchError { step: Step::Lost, errno, subject, why: None }
 }
 
 /// The result of waiting for a keeper's report.
@@ -236,13 +247,6 @@ enum KeeperAnswer {
     None,
     /// The keeper reported nothing for half a minute or longer, and was killed.
     Hung,
-}
-
-/// Returns how many seconds a keeper may take until it reports: longer, if the host may be asked about the command.
-fn most_looks(sandbox: Option<&SandboxTurn>) -> u64 {
-    const MOST_LOOKS: u64 = 30;
-    let sandbox = sandbox.and_then(|place| place.keeper().sandbox.as_ref());
-    MOST_LOOKS + sandbox.map_or(0, |sandbox| sandbox.longest_ask().as_secs())
 }
 
 /// Reads a keeper's report. `launched`: the process id of the keeper, which is not reaped yet.

@@ -12,6 +12,7 @@ use forkline_protocol::{Call, pair};
 use crate::command::Priority;
 use crate::command::errors::LaunchError;
 use crate::keeper::program::no_keeper;
+use crate::keeper::sandbox::Sandbox;
 use crate::keeper::{Keeper, Turn, attributes, thread};
 use crate::request::plumbing::descriptors;
 
@@ -37,6 +38,11 @@ impl SandboxTurn {
     /// Returns the keeper.
     pub fn keeper(&self) -> &Arc<Keeper> {
         self.turn.keeper()
+    }
+
+    /// Returns how long the command may wait until the host has answered that it may be executed.
+    pub fn longest_ask(&self) -> Duration {
+        self.turn.sandbox.as_ref().map_or(Duration::ZERO, Sandbox::longest_ask)
     }
 
     /// Returns the attributes that the command inherits from the host, which may have changed since the

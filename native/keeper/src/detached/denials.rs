@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use forkline_protocol::{ExecWords, PortNews, take};
+use forkline_protocol::{ExecWords, PortNews, take, why_denied};
 
 use crate::signals;
 
@@ -116,6 +116,8 @@ pub struct Denials {
     more: MoreTold,
     /// The programs that are told, and how many are not.
     executed: ExecWords,
+    /// The word of the last program that was denied; empty: none was.
+    denied_program: String,
     /// Whether programs are in the file, where later ones follow them.
     has_more_executed: bool,
     /// How much of each kind could be written down nowhere.
@@ -160,6 +162,7 @@ impl Denials {
             known: Vec::new(),
             more: MoreTold::beside(output),
             executed: ExecWords::default(),
+            denied_program: String::new(),
             has_more_executed: false,
             lost: [0; ToldKind::ALL.len()],
         }
@@ -182,6 +185,12 @@ impl Denials {
             }
         }
         DenialSource::Closed
+    }
+
+    /// Reads all denials. Returns the word of the last program that was denied; empty: none was.
+    pub fn denied_program(&mut self) -> String {
+        self.read();
+        self.denied_program.clone()
     }
 
     /// Takes note that some denials may not have been told.
@@ -258,6 +267,9 @@ impl Denials {
 
     /// Takes note of a program; one may be executed often.
     fn note_program(&mut self, what: &str) {
+        if why_denied(what).is_some() {
+            self.denied_program = what.to_owned();
+        }
         if !self.executed.admit(what) {
             return;
         }

@@ -47,7 +47,7 @@ fn all_that_is_told_of_a_command_is_in_the_table_and_all_of_the_table_is_told() 
     coverage.told("end", &serde_json::json!({ "neverStarted": true }));
     coverage.told("end", &CommandEnd::NeverStarted(true));
     coverage.told("end", &CommandEnd::Error(refusal()));
-    let failure = LaunchError { step: Step::Keeper, errno: 2, subject: "it".to_owned() };
+    let failure = LaunchError { step: Step::Keeper, errno: 2, subject: "it".to_owned(), why: None };
     coverage.told("end", &CommandEnd::failed(&failure));
     let outcome = Outcome {
         pid: 7,

@@ -83,7 +83,7 @@ impl CradleCrew {
             (Some(Answer::Failed { step, errno }), _) => return Err((step, errno, String::new())),
             _ => return Err(gone()),
         };
-        let denials = Denials::new(enforced, line, host, output);
+        let mut denials = Denials::new(enforced, line, host, output);
         match next()?.0 {
             Some(Answer::Started(start)) => Ok(CradleCrew {
                 channel,
@@ -99,7 +99,8 @@ impl CradleCrew {
                 share: start.share,
                 is_over: false,
             }),
-            Some(Answer::Failed { step, errno }) => Err((step, errno, String::new())),
+            // What the rules deny has been told before.
+            Some(Answer::Failed { step, errno }) => Err((step, errno, denials.denied_program())),
             Some(Answer::Unfit { errno, why }) => {
                 Err((Step::Keeper, errno, format!("the command, whose parent {why}")))
             }
