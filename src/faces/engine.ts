@@ -1,4 +1,6 @@
 export { inCallersContext } from '../engine/caller.js';
+export type { ExecRequest, OnExec } from '../engine/exec/exec-request.js';
+export { askHost } from '../engine/exec/questions.js';
 export { lateLibrary, OPEN_ONE_BY_ONE } from '../engine/late-library.js';
 export { LaunchError } from '../engine/launch-error.js';
 export type {

@@ -52,7 +52,7 @@ export function roadRows(): string {
 
 /** What the far side without Node does with each option that goes over the line. */
 export function farTreatments(): string {
-  const { signal, onOutput, input, ...sent } = namesOf('remote');
+  const { signal, onOutput, onExec, input, ...sent } = namesOf('remote');
   const treated = (Object.keys(sent) as (keyof typeof sent)[]).map(
     (name) => [name, TREATMENTS[name][ROADS.staticFar]] as const,
   );

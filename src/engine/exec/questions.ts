@@ -22,7 +22,7 @@ export class Questions {
     const controller = new AbortController();
     const name = nameOf(keeper, number);
     this.#open.set(name, controller);
-    void this.#answer(toRequest(record, controller.signal), onExec).then((answer) => {
+    void askHost(toRequest(record, controller.signal), onExec).then((answer) => {
       // An answer that comes after the question was withdrawn is ignored.
       if (this.#open.get(name) !== controller) return;
       this.#open.delete(name);
@@ -37,19 +37,27 @@ export class Questions {
     this.#open.delete(name);
     controller?.abort();
   }
+}
 
-  async #answer(request: ExecRequest, onExec: OnExec | undefined): Promise<keyof typeof ANSWERS> {
-    if (onExec === undefined) return 'unasked';
-    try {
-      const answer: unknown = await onExec(request);
-      if (answer === 'allow' || answer === 'deny') return answer;
-      warnOf(request, `expected 'allow' or 'deny', got ${showValue(answer)}`);
-    } catch (error) {
-      // Whoever is asked may be interrupted by the signal.
-      if (!request.signal.aborted) warnOf(request, `threw: ${describeThrown(error)}`);
-    }
-    return 'deny';
+/**
+ * Asks about a program. What is thrown, or is no answer, is a denial, of which the host is warned.
+ *
+ * @returns `unasked`: nobody can answer.
+ */
+export async function askHost(
+  request: ExecRequest,
+  onExec: OnExec | undefined,
+): Promise<'allow' | 'deny' | 'unasked'> {
+  if (onExec === undefined) return 'unasked';
+  try {
+    const answer: unknown = await onExec(request);
+    if (answer === 'allow' || answer === 'deny') return answer;
+    warnOf(request, `expected 'allow' or 'deny', got ${showValue(answer)}`);
+  } catch (error) {
+    // Whoever is asked may be interrupted by the signal.
+    if (!request.signal.aborted) warnOf(request, `threw: ${describeThrown(error)}`);
   }
+  return 'deny';
 }
 
 function nameOf(keeper: number, number: number): string {

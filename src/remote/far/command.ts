@@ -19,6 +19,7 @@ import {
   type EngineChunk,
   type EngineCommand,
   type EngineEnd,
+  type OnExec,
   type Owner,
   type Requested,
   type StreamName,
@@ -41,10 +42,11 @@ import type {
   PlainCommandOptions,
 } from '../wire/protocol.js';
 import { describeError } from '../wire/thrown.js';
+import { ClientQuestions } from './client-questions.js';
 import { EarlyEvents } from './early-events.js';
 import { checkInherited, withRemovals } from './options.js';
 
-const { signal: _s, onOutput: _o, input: _i, ...NAMES } = namesOf('remote');
+const { signal: _s, onOutput: _o, onExec: _e, input: _i, ...NAMES } = namesOf('remote');
 const PLAIN_NAMES: OptionNames<PlainCommandOptions> = NAMES;
 
 /**
@@ -69,9 +71,9 @@ export function runForClient(
   const listen = open.listen ?? undefined;
   const environment = commandEnvironment(options);
   const command = engineCommand(asked, environment, options, open.hasInput, listen, open.pause);
-  const { tellsStart } = open;
+  const { tellsStart, hears = false } = open;
   const { limits } = options;
-  const prepared = { asked, command, owner, tellsStart, limits };
+  const prepared = { asked, command, owner, tellsStart, hears, limits };
   if (needsGroups(limits)) void runInGroups(call, prepared, limits);
   else new ClientsCommand(call, prepared);
 }
@@ -82,6 +84,7 @@ interface Prepared {
   readonly command: EngineCommand;
   readonly owner: Owner;
   readonly tellsStart: boolean;
+  readonly hears: boolean;
   readonly limits: CommandLimits | undefined;
   readonly groups?: LimitGroups;
 }
@@ -124,8 +127,11 @@ function endOf(capture: Capture): string {
  * One command of a client: sends its events over the line and carries out the client's requests.
  */
 class ClientsCommand implements CommandEvents {
+  /** Asks the client about a program, if it can answer. */
+  readonly asked: OnExec | undefined;
   readonly #call: Call;
   readonly #prepared: Prepared;
+  readonly #questions: ClientQuestions;
   readonly #handle: CommandHandle;
   readonly #spill: SpillFile | undefined;
   readonly #begun = performance.now();
@@ -142,9 +148,11 @@ class ClientsCommand implements CommandEvents {
   #signalled: Promise<unknown> = Promise.resolve();
 
   constructor(call: Call, prepared: Prepared) {
-    const { command, owner } = prepared;
+    const { command, owner, hears } = prepared;
     this.#call = call;
     this.#prepared = prepared;
+    this.#questions = new ClientQuestions((message) => this.#say(message));
+    this.asked = hears ? (request) => this.#questions.ask(request) : undefined;
     this.#writing = new Promise((resolve) => {
       this.#start = resolve;
     });
@@ -158,7 +166,7 @@ class ClientsCommand implements CommandEvents {
       room: () => this.#resume(),
       cancelled: (body) => this.#handle.cancel((body as { graceMs?: number }).graceMs),
       // The command ends with its owner.
-      lost: () => {},
+      lost: () => this.#questions.close(),
     };
   }
 
@@ -261,6 +269,9 @@ class ClientsCommand implements CommandEvents {
         break;
       case 'resize':
         this.#handle.resize(request.columns, request.rows);
+        break;
+      case 'decide':
+        this.#questions.decide(request.question, request.answer);
     }
   }
 

@@ -24,6 +24,7 @@ import type {
 } from '../wire/protocol.js';
 import { errorFrom } from '../wire/thrown.js';
 import type { Wire } from '../wire/wire.js';
+import { FarQuestions } from './far-questions.js';
 
 /** Bytes of output that are kept in case the command is lost. */
 const KEPT_BYTES = 64 * 1024;
@@ -48,6 +49,7 @@ interface Write {
 class FarProcess implements CommandHandle {
   readonly #call: Call | undefined;
   readonly #events: CommandEvents;
+  readonly #asked: FarQuestions;
   readonly #listen: EngineCommand['listen'];
   /** Pieces of input that are not in the pipe yet, oldest first. */
   readonly #writes: Write[] = [];
@@ -74,6 +76,9 @@ class FarProcess implements CommandHandle {
     events: CommandEvents,
   ) {
     this.#events = events;
+    this.#asked = new FarQuestions(events.asked, (question, answer) =>
+      this.#do({ do: 'decide', question, answer }),
+    );
     this.#listen = listen;
     this.#isListening = listen !== undefined;
     if (wire.isClosed) {
@@ -89,6 +94,7 @@ class FarProcess implements CommandHandle {
       hasInput: stdin !== false,
       listen: listen ?? null,
       pause,
+      ...(events.asked && { hears: true }),
     };
     this.#call = wire.open(open, {
       message: (body) => this.#message(body as CommandMessage),
@@ -197,6 +203,10 @@ class FarProcess implements CommandHandle {
       const write = this.#writes.shift();
       if (message.wrote) write?.resolve();
       else write?.reject(errorFrom(message.error));
+    } else if ('mayRun' in message) {
+      this.#asked.ask(message.mayRun, message.request);
+    } else if ('withdrawn' in message) {
+      this.#asked.withdraw(message.withdrawn);
     } else {
       this.#questions.get(message.answer)?.(message.value);
       this.#questions.delete(message.answer);
@@ -259,6 +269,7 @@ class FarProcess implements CommandHandle {
     for (const write of this.#writes.splice(0)) write.reject(brokenPipe());
     for (const answer of this.#questions.values()) answer(null);
     this.#questions.clear();
+    this.#asked.close();
     // All output comes before the end; it is bounded, as the line is.
     while (this.#waiting.length > 0) {
       this.#isReady = true;

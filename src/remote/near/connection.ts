@@ -98,7 +98,7 @@ export class Connection implements AsyncDisposable {
   }
 
   /**
-   * Runs a command, as `run()` does. Options are sent, but for `signal`, `onOutput` and `input`. Paths
+   * Runs a command, as `run()` does. Options are sent, but for `signal`, `onOutput`, `onExec` and `input`. Paths
    * are the far side's.
    *
    * @throws {InputError} An option is not valid, or no plain data; nothing was started.

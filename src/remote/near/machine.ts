@@ -79,7 +79,7 @@ export function runFar(
 ): Promise<RunResult> {
   return inLaterTurn(async () => {
     const options = readOptions('options', given, NAMES, TELLING);
-    const { signal, onOutput, input, ...sent } = options;
+    const { signal, onOutput, onExec, input, ...sent } = options;
     const owner = ownerFor(line, command, sent);
     const here = { ...options, ...NOT_HERE, owner };
     checkOptions(here);
@@ -105,7 +105,7 @@ export function spawnFar(
 ): Promise<LiveProcess<OutputChunk> | LiveProcess<BytesChunk>> {
   return inLaterTurn(async () => {
     const options = readOptions('options', given, SPAWN_NAMES, TELLING);
-    const { signal, input, stdin, overflow, encoding, ...rest } = options;
+    const { signal, onExec, input, stdin, overflow, encoding, ...rest } = options;
     const isOfText = encoding === 'text' || encoding === 'bytes' || isMissing(encoding);
     const sent = isOfText ? rest : { ...rest, encoding };
     const owner = ownerFor(line, command, sent);

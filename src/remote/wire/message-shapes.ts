@@ -12,6 +12,7 @@ import type {
   ArtifactQuestion,
   Executed,
   FarDefinition,
+  SentExec,
   TaskStanding,
   ToldTask,
 } from './protocol.js';
@@ -92,6 +93,15 @@ export const SHAPES: Shapes = {
     'error?': 'SpillError',
   }),
   SpillError: fieldsOf<SpillFault>({ code: 'text', errno: 'whole', message: 'text' }),
+  Exec: fieldsOf<SentExec>({
+    program: 'text',
+    argv: 'text[]',
+    cwd: 'text',
+    pid: 'whole',
+    parents: 'Parent[]',
+    'say?': 'text',
+  }),
+  Parent: fieldsOf<SentExec['parents'][number]>({ pid: 'whole', program: 'text' }),
   List: fieldsOf<AskOf<'list'>>({ kind: "'list'" }),
   Find: fieldsOf<AskOf<'find'>>({ kind: "'find'", id: 'text' }),
   Read: fieldsOf<AskOf<'read'>>({ kind: "'read'", id: 'text', 'range?': 'object' }),

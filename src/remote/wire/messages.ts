@@ -65,7 +65,9 @@ const opens = says('client', 'open');
 const opensThere = says('client', 'open', 'refused');
 const cancels = says('client', 'cancel');
 const asks = says('client', 'message');
+const asksThere = says('client', 'message', 'never');
 const tells = says('far', 'message');
+const tellsOfSandbox = says('far', 'message', 'never');
 const notices = says('far', 'notice', 'never');
 const ends = says('far', 'end');
 
@@ -118,6 +120,7 @@ export const MESSAGES: readonly MessageRow[] = [
       hasInput: 'flag',
       listen: "'text' | 'bytes' | null",
       pause: 'flag',
+      'hears?': 'flag',
     }),
   ),
   cancels('command', 'cancel', undefined, { 'graceMs?': 'amount' }),
@@ -127,6 +130,16 @@ export const MESSAGES: readonly MessageRow[] = [
     'resize',
     'do',
     fieldsOf<RequestOf<'resize'>>({ do: "'resize'", columns: '1..65535', rows: '1..65535' }),
+  ),
+  asksThere(
+    'command',
+    'decide',
+    'do',
+    fieldsOf<RequestOf<'decide'>>({
+      do: "'decide'",
+      question: 'count',
+      answer: "'allow' | 'deny'",
+    }),
   ),
   asks(
     'command',
@@ -150,6 +163,18 @@ export const MESSAGES: readonly MessageRow[] = [
     'answer',
     'answer',
     fieldsOf<Told<'answer'>>({ answer: 'count', value: 'flag | null | Capture[] | Process[]' }),
+  ),
+  tellsOfSandbox(
+    'command',
+    'question',
+    'mayRun',
+    fieldsOf<Told<'mayRun'>>({ mayRun: 'count', request: 'Exec' }),
+  ),
+  tellsOfSandbox(
+    'command',
+    'withdrawn',
+    'withdrawn',
+    fieldsOf<Told<'withdrawn'>>({ withdrawn: 'count' }),
   ),
   ends('command', 'never started', 'neverStarted', { neverStarted: 'true' }),
   ends('command', 'failed', 'failed', { failed: 'Failure' }),
@@ -232,5 +257,7 @@ export const NOT_STATIC: Readonly<Record<string, string>> = {
   'Ran.sandbox': 'it makes no sandbox',
   'Checked.sandbox': 'it makes no sandbox',
   'Checked.heldBack': 'it makes no sandbox',
+  'Checked.executed': 'it makes no sandbox',
+  'Checked.moreExecuted': 'it makes no sandbox',
   'Thrown.cause': 'its errors have none',
 };

@@ -5,6 +5,7 @@ import type {
   Capture,
   EngineFailure,
   EngineOutcome,
+  ExecRequest,
   OutputChunk,
   StreamName,
 } from '../../faces/engine.js';
@@ -42,7 +43,10 @@ export interface Hello {
 /**
  * Options of a command that are sent to another machine: plain data, with the environment as a policy.
  */
-export type PlainCommandOptions = Omit<OptionsOf<'remote'>, 'signal' | 'onOutput' | 'input'>;
+export type PlainCommandOptions = Omit<
+  OptionsOf<'remote'>,
+  'signal' | 'onOutput' | 'onExec' | 'input'
+>;
 
 /** The body that begins a call. */
 export type Open = OpenCommand | OpenTool | OpenExecute | OpenTask | OpenArtifacts;
@@ -59,6 +63,8 @@ export interface OpenCommand {
   readonly hasInput: boolean;
   readonly listen: 'text' | 'bytes' | null;
   readonly pause: boolean;
+  /** Whether the client answers questions about programs. Absent: it does not. */
+  readonly hears?: boolean;
 }
 
 interface OpenTool {
@@ -116,7 +122,14 @@ export type CommandMessage =
   /** Whether a piece of input was written to the command's pipe. */
   | { readonly wrote: true }
   | { readonly wrote: false; readonly error: Thrown }
-  | { readonly answer: number; readonly value: CommandAnswer };
+  | { readonly answer: number; readonly value: CommandAnswer }
+  /** A question about a program, with a number of its own. */
+  | { readonly mayRun: number; readonly request: SentExec }
+  /** The question of this number needs no answer any more. */
+  | { readonly withdrawn: number };
+
+/** A program that waits to be executed, as it is sent. */
+export type SentExec = Omit<ExecRequest, 'signal'>;
 
 export type CommandAnswer = boolean | null | readonly Capture[] | readonly BackgroundProcess[];
 
@@ -124,6 +137,8 @@ export type CommandAnswer = boolean | null | readonly Capture[] | readonly Backg
 export type CommandRequest =
   | { readonly do: 'detach' }
   | { readonly do: 'resize'; readonly columns: number; readonly rows: number }
+  /** The answer to the question about a program that has this number. */
+  | { readonly do: 'decide'; readonly question: number; readonly answer: 'allow' | 'deny' }
   | CommandQuestion;
 
 /** A question about a running command. */
