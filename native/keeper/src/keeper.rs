@@ -175,6 +175,7 @@ impl HostKeeper {
     fn host_is_gone(&mut self) {
         (self.lifeline, self.host) = (None, None);
         self.host_gone.announce();
+        self.sandbox.iter().for_each(SandboxHandle::host_is_gone);
     }
 
     /// Reaps the children that have ended. Returns whether any is left.

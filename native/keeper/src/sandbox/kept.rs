@@ -17,6 +17,9 @@ use crate::sandbox::denied::{self, Denied, ancestor_among};
 const PATIENCE: Duration = Duration::from_secs(2);
 const AGAIN: Duration = Duration::from_millis(1);
 
+/// In place of a question's number: the host is gone.
+pub const HOST_GONE: u64 = 0;
+
 /// The sandbox, as the keeper inside it sees it.
 pub struct SandboxHandle {
     enforced: String,
@@ -100,6 +103,11 @@ impl SandboxHandle {
     pub fn ended(&mut self, cradle: i32) {
         self.lines.remove(&cradle);
         self.seats.remove(&cradle).into_iter().for_each(CradleSeat::leave);
+    }
+
+    /// Called in the keeper: nobody is there to answer questions about programs any more.
+    pub fn host_is_gone(&self) {
+        self.decide(HOST_GONE, ExecAnswer::Unasked);
     }
 
     /// Called in the keeper: passes on the host's answer to a question about a program.

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use forkline_protocol::{ExecAnswer, ExecAsk, News, send};
 
-use crate::sandbox::kept::patiently;
+use crate::sandbox::kept::{HOST_GONE, patiently};
 use crate::sandbox::notices::{Listener, Notice};
 
 /// The most questions at once; the next ones are denials.
@@ -42,14 +42,20 @@ pub struct Questions {
     last: AtomicU64,
     count: AtomicUsize,
     open: Mutex<HashMap<u64, SyncSender<Told>>>,
+    /// Whether the host is gone.
+    is_alone: AtomicBool,
     /// The questions whose caller runs the handler of a signal, by its thread and its program.
     interrupted: Mutex<HashMap<CallKey, SyncSender<Told>>>,
 }
 
 impl Questions {
-    /// Passes on an answer.
+    /// Passes on an answer. [`HOST_GONE`]: that to all questions, and to later ones.
     pub fn answer(&self, number: u64, answer: ExecAnswer) {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if number == HOST_GONE {
+            self.is_alone.store(true, Ordering::Release);
+            open.values().for_each(|asked| drop(asked.try_send(Told::Answer(answer))));
+        }
         if let Some(asked) = open.get(&number) {
             let _ = asked.try_send(Told::Answer(answer));
         }
@@ -84,8 +90,10 @@ impl Questions {
         let number = self.last.fetch_add(1, Ordering::AcqRel) + 1;
         let (tell, told) = sync_channel(2);
         self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(number, tell.clone());
+        // After the question was noted: whoever notes the host's end later answers it.
+        let is_heard = !self.is_alone.load(Ordering::Acquire);
         let news = News::Asked(cradle, number, Box::new(ask.clone())).encode();
-        let answered = if patiently(|| send(lifeline, [&news, b""], &[])) {
+        let answered = if is_heard && patiently(|| send(lifeline, [&news, b""], &[])) {
             let until = Instant::now() + patience;
             self.wait(listener, notice, ask, (&tell, &told, until))
         } else {
