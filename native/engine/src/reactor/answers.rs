@@ -106,7 +106,9 @@ impl Reactor {
         let Some(command) = self.commands.get_mut(&id) else { return };
         if let Phase::Starting { .. } = command.phase {
             (command.pid, command.cradle_pid) = (start.pid, start.cradle);
-            command.started = moment(start.at);
+            let at = moment(start.at);
+            // The wait for an answer is not its own time.
+            command.started = command.allowed_at.map_or(at, |allowed| at.max(allowed));
             self.started(id);
         }
     }

@@ -11,6 +11,7 @@ use forkline_protocol::{Call, ExecAnswer, ExecAsk};
 use crate::command::sink::{ExecQuestion, Hearing, OnAsk};
 use crate::keeper::Keeper;
 use crate::reactor::Reactor;
+use crate::reactor::state::command::Phase;
 use crate::reactor::state::questions::{AskingCommand, DetachedAsker, Unplaced};
 use crate::reactor::state::timers::Alarm;
 
@@ -43,8 +44,12 @@ impl Reactor {
 
     /// Passes on an answer. One that is not awaited any more has no effect.
     pub(super) fn decide(&mut self, keeper: u64, number: u64, answer: ExecAnswer) {
-        if self.questions.told.remove(&(keeper, number)).is_none() {
-            return;
+        let Some(asker) = self.questions.told.remove(&(keeper, number)) else { return };
+        if let AskingCommand::Command(id) = asker
+            && let Some(command) = self.commands.get_mut(&id)
+            && matches!(command.phase, Phase::Starting { .. })
+        {
+            command.allowed_at = Some(Instant::now());
         }
         if let Some(keeper) = self.keepers.iter().find(|one| one.id == keeper) {
             answer_question(keeper, number, answer);

@@ -215,6 +215,7 @@ impl Launcher {
             letter: Some(Arc::new(letter)),
             turn: Some(turn),
             started: Instant::now(),
+            allowed_at: None,
             timeout: command.timeout,
             grace: command.grace,
             form: command.listen.map_or(Form::Text, |listen| listen.form),

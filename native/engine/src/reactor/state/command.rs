@@ -52,6 +52,8 @@ pub struct LiveCommand {
     pub turn: Option<Turn>,
     /// The time of its launch.
     pub started: Instant,
+    /// The time at which the host has answered whether it may start. None: the host was not asked.
+    pub allowed_at: Option<Instant>,
     /// The time that it may take from its start.
     pub timeout: Option<Duration>,
     /// The time from SIGTERM to SIGKILL.
