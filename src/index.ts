@@ -161,6 +161,7 @@ export {
   type StreamReceipt,
 } from './receipt/receipt.js';
 export type { DeniedCommand, OnDenied } from './sandbox/denials/again.js';
+export { describeExec } from './sandbox/exec/describe-exec.js';
 export type {
   ArgvPattern,
   ExecAnswer,

@@ -28,6 +28,7 @@ test('the package exports this and nothing else', () => {
     'createOwner',
     'createTtyUi',
     'createUrlRegistry',
+    'describeExec',
     'detach',
     'dropHeld',
     'exitCodeOf',
@@ -51,6 +52,7 @@ test('the package exports this and nothing else', () => {
 test('forkline/mcp exports this and nothing else', async () => {
   const mcp = await import('../src/mcp/index.js');
   expect(Object.keys(mcp).sort()).toEqual([
+    'askClient',
     'createMcpServer',
     'openCallLog',
     'serveHttp',

@@ -136,7 +136,7 @@ async function serve(flags: McpFlags): Promise<number> {
     return await serveToTheEnd(async () => {
       const mcp = await import('../mcp/index.js');
       if (flags.log !== undefined) log = mcp.openCallLog(flags.log, note);
-      place = await openPlace(flags);
+      place = await openPlace(mcp, flags);
       const { structured, maxCharacters } = flags;
       const shared = { log, structured, maxCharacters, logger: { warn: note } };
       const service = await start(mcp, flags, place, shared);
@@ -154,12 +154,14 @@ interface ToolSource {
   readonly close: () => Promise<void>;
 }
 
-async function openPlace(flags: McpFlags): Promise<ToolSource> {
+async function openPlace(mcp: Mcp, flags: McpFlags): Promise<ToolSource> {
   const { contract, options, timeout, fleet: servers, label: labels, pool, maxCharacters } = flags;
   if (servers === undefined) {
-    const shell = { ...shellOf(flags), logger: { warn: note } };
-    const given = contractOptions(contract, options, shell, timeout, maxCharacters);
-    return { createTool: async () => createBashTool(given), close: async () => {} };
+    const given = shellOf(flags);
+    const onExec = hasRules(given.sandbox ?? options.sandbox) ? { onExec: mcp.askClient } : {};
+    const shell = { ...given, ...onExec, logger: { warn: note } };
+    const tool = contractOptions(contract, options, shell, timeout, maxCharacters);
+    return { createTool: async () => createBashTool(tool), close: async () => {} };
   }
   const { connectFleet } = await import('../fleet/index.js');
   const fleet = await connectFleet({ ...brokerOf(servers, flags), pool });
@@ -168,6 +170,11 @@ async function openPlace(flags: McpFlags): Promise<ToolSource> {
     createTool: () => fleet.createLastingTool({ ...given, labels }),
     close: () => fleet.dispose(),
   };
+}
+
+/** Whether a sandbox that was asked for has rules for programs; the tool checks them. */
+function hasRules(sandbox: unknown): boolean {
+  return typeof sandbox === 'object' && sandbox !== null && 'exec' in sandbox;
 }
 
 async function start(

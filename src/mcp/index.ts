@@ -1,3 +1,4 @@
+export { askClient } from './asking/ask-client.js';
 export {
   type CallLog,
   type CallLogFile,

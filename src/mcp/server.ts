@@ -13,6 +13,7 @@ import { refused } from '../support/timing.js';
 import { clientOf } from './answers/client.js';
 import { answerLimits, declaredCharacters, MAX_RESULT_KEY } from './answers/limits.js';
 import type { WholeAnswers } from './answers/whole-answers.js';
+import { Calls } from './asking/calls.js';
 import { type CallContext, callTool, type Delivery } from './call/call.js';
 import type { McpOptions } from './options.js';
 import { logTasks } from './task-log.js';
@@ -52,6 +53,7 @@ export function buildServer(
       return answers.bound(called, structured ? result : withoutStructure(result), limits);
     },
   };
+  const calls = new Calls(server);
   // What is told before a client listens would be lost, and is not told again.
   const opened = logConnection(server, context, () => logTasks(server, tool));
 
@@ -76,7 +78,9 @@ export function buildServer(
       const message = `Unknown tool: ${params.name}; there are ${known}`;
       return refused(new ProtocolError(ProtocolErrorCode.InvalidParams, message));
     }
-    return callTool(called, params.arguments ?? {}, request, context);
+    return calls.call(request, (client) =>
+      callTool(called, params.arguments ?? {}, client, context),
+    );
   });
   return server;
 }

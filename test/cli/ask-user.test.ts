@@ -19,7 +19,7 @@ test('the user reads what is to be executed, where, by whom, and how long there 
   expect(questionOf({ ...REQUEST, say: 'Use a branch.' }, 119_500)).toBe(
     `forkline: may this run?  git push 'a b' 'it'\\''s'
 forkline:   in /work/project, run by make < bash
-forkline:   otherwise the command is told: Use a branch.
+forkline:   if not, the command is told: Use a branch.
 forkline:   120 s left [y/N] `,
   );
 });

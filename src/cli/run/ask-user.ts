@@ -1,19 +1,14 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs';
-import { basename } from 'node:path';
 import { ReadStream } from 'node:tty';
-import { type ExecRequest, type OnExec, type SandboxOption, shellQuote } from '../../index.js';
+import { describeExec, type ExecRequest, type OnExec, type SandboxOption } from '../../index.js';
 import { onAbort } from '../../support/abort.js';
 import { ExclusiveQueue } from '../../support/mutex.js';
-import { firstBytes, visibleText } from '../../support/text.js';
 import { note } from '../notes.js';
 import type { CommandSignals } from './command-signals.js';
 import { isInForeground, type WaitingLine } from './waiting-line.js';
 
 const TERMINAL = '/dev/tty';
 const ASK_TIMEOUT_MS = 120_000;
-/** Bytes of a program's arguments that are shown. */
-const SHOWN_BYTES = 4096;
-const SHOWN_PARENTS = 5;
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** The parts of a run that a question has to do with. */
@@ -49,7 +44,7 @@ async function ask(
   if (signals.endedBy !== undefined || request.signal.aborted) return 'deny';
   const descriptor = isInForeground() ? openTerminal() : undefined;
   if (descriptor === undefined) {
-    note(`can't ask in the background whether ${shownProgram(request)} may run`);
+    note(`can't ask in the background whether ${describeExec(request)[0]} may run`);
     return 'deny';
   }
   skipTyped(descriptor);
@@ -83,32 +78,15 @@ function answerOf(terminal: ReadStream, signal: AbortSignal): Promise<string | u
   });
 }
 
-/** Returns the text of a question. Exported for its test. */
+/** Returns the text of a question. */
 export function questionOf(request: ExecRequest, leftMs: number): string {
-  const { cwd, parents, say } = request;
-  const by = parents.slice(0, SHOWN_PARENTS).map(({ program }) => visibleText(basename(program)));
-  const more = parents.length > SHOWN_PARENTS ? ' < …' : '';
-  const from = by.length === 0 ? '' : `, run by ${by.join(' < ')}${more}`;
+  const [program, ...details] = describeExec(request);
   const seconds = Math.max(0, Math.ceil(leftMs / 1000));
   return [
-    `forkline: may this run?  ${shownProgram(request)}`,
-    `forkline:   in ${visibleText(cwd)}${from}`,
-    ...(say === undefined
-      ? []
-      : [`forkline:   otherwise the command is told: ${visibleText(say)}`]),
+    `forkline: may this run?  ${program}`,
+    ...details.map((line) => `forkline:   ${line}`),
     `forkline:   ${seconds} s left [y/N] `,
   ].join('\n');
-}
-
-/** Returns a program with its arguments as one word each, on one line. */
-function shownProgram({ program, argv }: ExecRequest): string {
-  const [name = '', ...args] = argv;
-  const whole = visibleText(shellQuote([name, ...args]));
-  const shown = firstBytes(whole, SHOWN_BYTES);
-  const rest = shown === whole ? '' : `… and ${whole.length - shown.length} characters more`;
-  // The name is what the caller calls it.
-  const real = basename(program) === basename(name) ? '' : ` (${visibleText(program)})`;
-  return `${shown}${rest}${real}`;
 }
 
 function openTerminal(): number | undefined {

@@ -7,6 +7,7 @@ import {
   type ToolResult,
 } from '../../index.js';
 import { messageOf } from '../../support/errors.js';
+import { type CallingClient, withClient } from '../asking/ask-client.js';
 import type { CallLog, CallOutcome } from '../call-log.js';
 import { ProgressStream } from './progress.js';
 
@@ -41,24 +42,27 @@ const MAX_LOGGED = 2000;
 export async function callTool(
   tool: BashTool,
   input: Readonly<Record<string, unknown>>,
-  request: ServerContext,
+  client: CallingClient,
   context: CallContext,
 ): Promise<CallToolResult> {
   const started = performance.now();
-  const id = request.mcpReq.id;
+  const id = client.request.mcpReq.id;
   const of = { session: context.session, request: id, tool: tool.name };
   context.log?.write({ event: 'call', ...of, ...commandOf(input) });
 
-  const signal = signalOf(request);
-  const progress = progressOf(request, context);
+  const signal = signalOf(client);
+  const progress = progressOf(client, context);
   const stop = (): void => progress?.stop();
   signal.addEventListener('abort', stop, { once: true });
-  const { result: whole, outcome, error } = await settle(tool, input, signal, progress);
-  const result = await context.shown(tool.name, whole, request);
+  const settling = withClient(client, () => settle(tool, input, signal, progress));
+  const { result: whole, outcome, error } = await settling;
+  const { request, wasMute } = client;
+  const result = await context.shown(tool.name, wasMute ? withNotice(whole) : whole, request);
   // No progress may come after the response, so the last note must be on its way first.
   await progress?.finish();
   signal.removeEventListener('abort', stop);
-  if (request.mcpReq.signal.aborted) context.delivery?.unanswered(id);
+  if (request.mcpReq.signal.aborted) context.delivery?.unanswered(request.mcpReq.id);
+  client.over();
 
   context.log?.write({
     event: 'result',
@@ -69,6 +73,12 @@ export async function callTool(
     ...(error !== undefined && { error }),
   });
   return result;
+}
+
+/** Says why a program was denied about which the user should have been asked. */
+function withNotice(result: CallToolResult): CallToolResult {
+  const text = "Nobody was asked: the client can't ask its user about programs (any more).";
+  return { ...result, content: [...result.content, { type: 'text', text }] };
 }
 
 interface Settled {
@@ -119,18 +129,18 @@ function orNoOutput(part: TextContent): TextContent {
  * Returns a signal that is aborted by the client's cancellation, by the end of the connection and, over
  * HTTP, when the response can no longer be delivered.
  */
-function signalOf({ mcpReq, http }: ServerContext): AbortSignal {
+function signalOf({ signal, request: { mcpReq, http } }: CallingClient): AbortSignal {
+  if (signal !== undefined) return signal;
   const request = http?.req;
   return request === undefined ? mcpReq.signal : AbortSignal.any([mcpReq.signal, request.signal]);
 }
 
-function progressOf(
-  { mcpReq, http }: ServerContext,
-  { delivery }: CallContext,
-): ProgressStream | undefined {
-  const progressToken = mcpReq._meta?.progressToken;
-  if (progressToken === undefined) return undefined;
+function progressOf(client: CallingClient, { delivery }: CallContext): ProgressStream | undefined {
+  if (client.request.mcpReq._meta?.progressToken === undefined) return undefined;
   return new ProgressStream(async (note) => {
+    const { mcpReq, http } = client.request;
+    const progressToken = mcpReq._meta?.progressToken;
+    if (progressToken === undefined) return;
     await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...note } });
     await delivery?.taken(http?.req);
   });
