@@ -73,6 +73,7 @@ export type { JobDetails, JobInput } from './contracts/workspace/background/job-
 export type { InterceptorOptions } from './contracts/workspace/input/intercept.js';
 export {
   DEFAULT_INTERCEPTOR_RULES,
+  type InterceptorExecRule,
   type InterceptorNeeds,
   type InterceptorRule,
 } from './contracts/workspace/input/intercept-rules.js';

@@ -51,6 +51,7 @@ export const NOT_FOLLOWED: readonly NotFollowed[] = [
     /^start it with stdin: 'pipe', and write\(\)$/,
     /^look at the denials of its receipt, and start it again yourself$/,
     /^write: expected a task /,
+    /^beside needs: 'exec' it is `program` and `argv`$/,
   ),
   ...by(
     'it only tells what is so',

@@ -37,6 +37,7 @@ import {
   type ShellSettings,
 } from '../options.js';
 import { createInterceptor, type Interceptor, type InterceptorOptions } from './input/intercept.js';
+import { withExecRules } from './input/intercept-exec.js';
 import { checkPrefix, resolveSnapshot, type ShellSnapshotOptions } from './input/shell-setup.js';
 import { withArtifacts } from './input/urls.js';
 import { limitsToMinimize, updateOptions } from './output/minimize.js';
@@ -189,7 +190,7 @@ const DEFAULT_AUTO_BACKGROUND_MS = 60_000;
  * @throws {InputError} An option is not valid.
  */
 export function resolveWorkspaceOptions(given: WorkspaceOptions): WorkspaceSettings {
-  const options = readOptions('options', given, NAMES);
+  const options = withExecRules(readOptions('options', given, NAMES));
   checkMethod('urls', 'resolverOf', options.urls);
   if (options.urls !== undefined) preloadShellParser();
   const artifacts = resolveArtifacts(options.artifacts);

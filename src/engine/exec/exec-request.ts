@@ -18,6 +18,7 @@ export interface ExecRequest {
 
 /** A process that another one descends from. */
 export interface ExecParent {
+  /** The id of the process. */
   readonly pid: number;
   /** The path of its program. */
   readonly program: string;

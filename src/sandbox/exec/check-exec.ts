@@ -41,10 +41,18 @@ export function checkExec(given: SandboxExec): void {
   }
   if (exec.rules === undefined) return;
   checkArray('sandbox.exec.rules', exec.rules, MOST_RULES, 'rules');
-  for (const [index, rule] of exec.rules.entries()) checkRule(`sandbox.exec.rules[${index}]`, rule);
+  for (const [index, rule] of exec.rules.entries()) {
+    checkExecRule(`sandbox.exec.rules[${index}]`, rule);
+  }
 }
 
-function checkRule(name: string, given: ExecRule): void {
+/**
+ * Checks one rule.
+ *
+ * @param name Of the rule in error messages.
+ * @throws {InputError} Names the field, what is expected and what was given.
+ */
+export function checkExecRule(name: string, given: ExecRule): void {
   const rule = readOptions(name, given, RULE_NAMES, { within: `${name}.` });
   checkAnswer(`${name}.answer`, rule.answer);
   checkSwitch(`${name}.exact`, rule.exact);

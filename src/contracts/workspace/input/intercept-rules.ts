@@ -1,3 +1,4 @@
+import type { ExecRule } from '../../../sandbox/exec/exec-policy.js';
 import type { Computed } from '../../../shell/reading.js';
 
 /** Conditions of a rule on the shell syntax of a command, besides its text. */
@@ -27,6 +28,19 @@ export interface InterceptorRule {
   readonly message: string;
   /** Further conditions on the shell syntax. Absent: none. */
   readonly needs?: InterceptorNeeds | undefined;
+}
+
+/**
+ * A rule that sends a model to a dedicated tool, and holds for the programs that are executed, whatever text has
+ * led to them, and not for what is written. The tool's sandbox keeps it, before the rules of its own policy.
+ */
+export interface InterceptorExecRule extends Pick<ExecRule, 'program' | 'argv' | 'exact'> {
+  /** Name of the tool: the rule applies only if the runtime has it. */
+  readonly tool: string;
+  /** Message for the model: what to use instead. */
+  readonly message: string;
+  /** That it holds for what is executed. */
+  readonly needs: 'exec';
 }
 
 // An operand that is a file: not an option, a redirection or a device.

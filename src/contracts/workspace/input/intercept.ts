@@ -8,8 +8,10 @@ import type { Computed } from '../../../shell/reading.js';
 import { findStages, type Stage } from '../../../shell/stages.js';
 import { checkSwitch, isMissing, type OptionNames, readOptions } from '../../../support/checks.js';
 import { disregard, InputError, messageOf, showValue } from '../../../support/errors.js';
+import { isExecRule } from './intercept-exec.js';
 import {
   DEFAULT_INTERCEPTOR_RULES,
+  type InterceptorExecRule,
   type InterceptorNeeds,
   type InterceptorRule,
 } from './intercept-rules.js';
@@ -25,7 +27,7 @@ export interface InterceptorOptions {
    */
   readonly tools: InterceptorTools | (() => InterceptorTools);
   /** The rules. Default: `DEFAULT_INTERCEPTOR_RULES`. */
-  readonly rules?: readonly InterceptorRule[] | undefined;
+  readonly rules?: readonly (InterceptorRule | InterceptorExecRule)[] | undefined;
 }
 
 const NAMES: OptionNames<InterceptorOptions> = { enabled: true, tools: true, rules: true };
@@ -66,7 +68,11 @@ export function createInterceptor(
     throw new InputError(`interceptor.rules: expected an array, got ${showValue(options.rules)}`);
   }
   options.rules?.forEach(checkRule);
-  const rules = compileRules(options.rules ?? DEFAULT_INTERCEPTOR_RULES, warn);
+  const all = options.rules ?? DEFAULT_INTERCEPTOR_RULES;
+  const rules = compileRules(
+    all.filter((rule) => !isExecRule(rule)),
+    warn,
+  );
   if (fixed === undefined || rules.some(({ rule }) => fixed.has(rule.tool))) {
     preloadShellParser();
   }
@@ -82,8 +88,10 @@ export function createInterceptor(
 }
 
 /** Checks the names of a rule's fields, since a misspelt one would silently have no effect. */
-function checkRule(rule: InterceptorRule, index: number): void {
+function checkRule(rule: InterceptorRule | InterceptorExecRule, index: number): void {
   const name = `interceptor.rules[${index}]`;
+  // The tool's sandbox keeps it.
+  if (isExecRule(rule)) return;
   const { needs } = readOptions(name, rule, RULE_NAMES, { within: `${name}.` });
   if (needs) readOptions(`${name}.needs`, needs, NEED_NAMES, { within: `${name}.needs.` });
 }
