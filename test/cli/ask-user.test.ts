@@ -10,6 +10,7 @@ const REQUEST: ExecRequest = {
   pid: 7,
   parents: [
     { pid: 7, program: '/usr/bin/make' },
+    { pid: 6, program: '/usr/bin/make' },
     { pid: 6, program: '/usr/bin/bash' },
   ],
   signal,

@@ -107,7 +107,11 @@ const UNIMPORTED = ['createBashTool', 'TaskManager', 'spawn', 'run'];
 const PLACES = ['/srv/', '/work/', '/var/log/', '/var/lib/'];
 
 /** The functions that an example only declares. */
-const DECLARED = `Object.assign(globalThis, { tokenFromVault: async () => 'a-token-of-some-length' });`;
+const DECLARED = `Object.assign(globalThis, {
+  tokenFromVault: async () => 'a-token-of-some-length',
+  nextCommand: async (last) => (last === undefined ? 'mkdir -p x && rm -r x' : undefined),
+  confirmed: async () => true,
+});`.replaceAll('\n', ' ');
 
 /**
  * Returns an example as a module: with what it uses and does not say where from.

@@ -69,6 +69,7 @@ const tried: Readonly<Record<string, readonly string[]>> = {
   ],
   "git's objects, by which that history is read": ['settings-history.test.ts'],
   "the `git` of the host's `PATH`, which reads them": ['below: another git'],
+  "the programs of [rules](exec.md) in the host's `PATH`": ['exec/entries.test.ts'],
   'the rc file of a `shellSnapshot`': ['snapshot.test.ts'],
   'what names [caches](sandbox.md#caches): variables, `~/.npmrc`, `~/.m2/settings.xml`, `go env -w`, links':
     ['below: caches'],

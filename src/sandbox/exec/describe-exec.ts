@@ -30,8 +30,11 @@ function programText({ program, argv }: ExecRequest): string {
 
 /** Returns where a program is to be executed, and by which ones: `in /work, run by make < bash`. */
 function originText({ cwd, parents }: ExecRequest): string {
-  const by = parents.slice(0, SHOWN_PARENTS).map(({ program }) => visibleText(basename(program)));
-  const more = parents.length > SHOWN_PARENTS ? ' < …' : '';
+  const names = parents.map(({ program }) => visibleText(basename(program)));
+  // A process is a copy of its parent until it executes something.
+  const different = names.filter((name, index) => name !== names[index - 1]);
+  const by = different.slice(0, SHOWN_PARENTS);
+  const more = different.length > SHOWN_PARENTS ? ' < …' : '';
   const from = by.length === 0 ? '' : `, run by ${by.join(' < ')}${more}`;
   return `in ${visibleText(cwd)}${from}`;
 }
