@@ -109,7 +109,7 @@ const PLACES = ['/srv/', '/work/', '/var/log/', '/var/lib/'];
 /** The functions that an example only declares. */
 const DECLARED = `Object.assign(globalThis, {
   tokenFromVault: async () => 'a-token-of-some-length',
-  nextCommand: async (last) => (last === undefined ? 'mkdir -p x && rm -r x' : undefined),
+  nextCommand: async (last?: string) => (last === undefined ? 'mkdir -p x && rm -r x' : undefined),
   confirmed: async () => true,
 });`.replaceAll('\n', ' ');
 

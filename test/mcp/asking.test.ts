@@ -1,3 +1,4 @@
+import { existsSync, mkdirSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import {
   Client,
@@ -9,7 +10,10 @@ import { InMemoryTransport, ReadBuffer, serializeMessage } from '@modelcontextpr
 import { afterEach, describe, expect, test } from 'vitest';
 import { type BashTool, createBashTool, type ExecRequest } from '../../src/index.js';
 import { askClient, createMcpServer, serveStdio } from '../../src/mcp/index.js';
+import { useFolders } from '../support/leftovers.js';
 import { answerOf } from '../support/mcp.js';
+
+const newFolder = useFolders();
 
 const open: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -174,6 +178,40 @@ describe.each(Object.entries(ways))('a client of %s', (_, connect) => {
     });
     await expect(called(client, { signal: control.signal })).rejects.toThrow();
   });
+});
+
+test.each(Object.entries(ways))('a real command asks a client of %s', async (_, connect) => {
+  const cwd = newFolder();
+  mkdirSync(`${cwd}/x`);
+  const tool = createBashTool({
+    contract: 'session',
+    cwd,
+    sandbox: {
+      mode: 'danger-full-access',
+      exec: { rules: [{ program: 'rm', argv: ['-r'], answer: 'ask' }] },
+    },
+    onExec: askClient,
+  });
+  open.push(() => tool.dispose());
+  const { client, transport } = await connect(tool, { capabilities: FORM });
+  open.push(() => client.close());
+  const answers = ['deny', 'allow'];
+  const seen: string[] = [];
+  client.setRequestHandler('elicitation/create', ({ params }) => {
+    seen.push(params.message);
+    return { action: 'accept', content: { answer: answers.shift() ?? 'deny' } };
+  });
+  await client.connect(transport);
+  const called = async (command: string) =>
+    answerOf(await client.callTool({ name: 'bash', arguments: { command } }));
+  expect(await called('bash -c "exec rm -r x"')).toContain(
+    "The sandbox's rules denied: `rm -r x`. The user has not allowed it.",
+  );
+  expect(existsSync(`${cwd}/x`)).toBe(true);
+  expect(await called('bash -c "exec rm -r x"; ls; echo over')).toBe('over');
+  expect(existsSync(`${cwd}/x`)).toBe(false);
+  expect(seen).toHaveLength(2);
+  expect(seen[0]).toContain(`rm -r x\nin ${cwd}, run by bash`);
 });
 
 test('outside of a call nobody is there to be asked', async () => {

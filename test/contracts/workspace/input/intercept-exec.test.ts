@@ -8,7 +8,7 @@ import {
 } from '../../../../src/index.js';
 import { leavesNothingBehind, useFolder } from '../../../support/leftovers.js';
 
-leavesNothingBehind();
+leavesNothingBehind(1);
 const folder = useFolder();
 
 const RULE: InterceptorExecRule = {
@@ -78,6 +78,18 @@ describe('a tool is not made with', () => {
     const make = () => createBashTool({ contract: 'workspace', ...options, cwd: folder.path });
     expect(make).toThrow(message);
   });
+});
+
+test('what runs is denied, whatever has led to it, and the model is told the message', async () => {
+  const bash = createBashTool({ contract: 'workspace', ...having([RULE]), cwd: folder.path });
+  const command =
+    'printf "a:\\n\\tsed -i s/a/b/ file\\n" >Makefile; echo a >file; make; cat file; : sed -i';
+  const { text } = await bash.answer({ command });
+  await bash.dispose();
+  expect(text).toMatch(/\na\n/);
+  expect(text).toContain(
+    "The sandbox's rules denied: `sed -i s/a/b/ file` (run by make). Use the `edit` tool.",
+  );
 });
 
 test('such a rule is not tried on the text, and the model is told ahead', async () => {
