@@ -26,9 +26,9 @@ function commandLine(command: string, ...flags: readonly string[]): readonly [st
   return [words.map(quote).join(' '), folder];
 }
 
-async function onTerminal(command: string): Promise<LiveProcess> {
+async function onTerminal(command: string, redirection = ''): Promise<LiveProcess> {
   const [text] = commandLine(command);
-  return spawn(`${text}; echo "code $?"`, { pty: { columns: 200, rows: 20 } });
+  return spawn(`${text} ${redirection}; echo "code $?"`, { pty: { columns: 200, rows: 20 } });
 }
 
 async function shownBy(live: LiveProcess): Promise<string> {
@@ -60,6 +60,13 @@ test('the user at the terminal is asked, and allows', async () => {
   expect(shown).toContain('rules.json');
   expect(shown).not.toMatch(/^x\r$/m);
   expect(shown).toContain('code 0');
+});
+
+test('the question is on the terminal where standard error and output are not', async () => {
+  const live = await onTerminal('rm -r x', '</dev/null >/dev/null 2>&1');
+  await textUntil(live, '[y/N] ');
+  await live.write('y\r');
+  expect(await shownBy(live)).toContain('code 0');
 });
 
 test.each(['n\r', '\r', 'yesterday\r', '\x04'])('%j at the terminal is a denial', async (typed) => {

@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync, writeFileSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import { describeExec, type ExecRequest, type OnExec, type SandboxOption } from '../../index.js';
 import { onAbort } from '../../support/abort.js';
@@ -51,14 +51,20 @@ async function ask(
   const terminal = new ReadStream(descriptor);
   line.asking(true);
   try {
-    process.stderr.write(questionOf(request, until - performance.now()));
+    show(questionOf(request, until - performance.now()));
     const answer = await answerOf(terminal, request.signal);
-    if (answer === undefined) process.stderr.write('\n');
+    if (answer === undefined) show('\n');
     return /^\s*y(?:es)?\s*$/i.test(answer ?? '') ? 'allow' : 'deny';
   } finally {
     terminal.destroy();
     line.asking(false);
   }
+}
+
+/** Shows a text on the terminal, where standard error may not lead. */
+function show(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(text);
+  else writeFileSync(TERMINAL, text);
 }
 
 /** Returns the line that the user types; undefined: none, since no answer is needed any more. */
