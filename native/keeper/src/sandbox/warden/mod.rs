@@ -33,7 +33,7 @@ use crate::sandbox::plan::Plan;
 use crate::sandbox::ports::ask::{PortNotice, RelayLine};
 use agents::{AgentCall, Broker, OutsideAgents};
 use connecting::ConnectPolicy;
-use exec::{Executions, Questions};
+use exec::{ExecQuestions, Executions};
 pub use gate::made_by_gate;
 use gate::{Gate, HostRoot, JudgeOutside, Teller};
 pub use guarded::GuardedSandbox;
@@ -114,7 +114,7 @@ impl Warden {
         outside: OutsideAgents,
     ) -> Warden {
         let store = judging.as_ref().map(|judging| Arc::clone(&judging.store));
-        let questions = Arc::new(Questions::default());
+        let questions = Arc::new(ExecQuestions::default());
         let asked = Arc::clone(&questions);
         let lines = DenialSockets::new(given.lines, move |number, answer| {
             asked.answer(number, answer);

@@ -1,4 +1,4 @@
-//! Questions about programs that wait for the host's answer.
+//! ExecQuestions about programs that wait for the host's answer.
 
 use std::collections::HashMap;
 use std::fs;
@@ -38,7 +38,7 @@ pub struct Answered {
 type CallKey = (u32, Vec<u8>);
 
 #[derive(Default)]
-pub struct Questions {
+pub struct ExecQuestions {
     last: AtomicU64,
     count: AtomicUsize,
     open: Mutex<HashMap<u64, SyncSender<Told>>>,
@@ -48,7 +48,7 @@ pub struct Questions {
     interrupted: Mutex<HashMap<CallKey, SyncSender<Told>>>,
 }
 
-impl Questions {
+impl ExecQuestions {
     /// Passes on an answer. [`HOST_GONE`]: that to all questions, and to later ones.
     pub fn answer(&self, number: u64, answer: ExecAnswer) {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
