@@ -68,7 +68,6 @@ export class RoundsCall implements CallingClient {
 
   over(): void {
     this.#isOver = true;
-    this.#stopWaiting();
   }
 
   /** Begins the call. Settles with the first questions, or with the result. */
