@@ -9,6 +9,7 @@ mod decided;
 mod hold;
 mod program;
 mod questions;
+mod repeated;
 mod rules;
 mod word;
 
@@ -32,6 +33,7 @@ use program::chain::Chain;
 use program::file::FileStamp;
 use program::running;
 pub use questions::ExecQuestions;
+use repeated::LateDenials;
 use rules::ExecRules;
 use word::ExecReason;
 
@@ -46,6 +48,7 @@ pub struct Executions {
     /// forkline's own program, which starts commands.
     launcher: Option<FileStamp>,
     questions: Arc<ExecQuestions>,
+    lately: LateDenials,
 }
 
 impl Executions {
@@ -60,6 +63,7 @@ impl Executions {
             patience: plan.patience,
             launcher: FileStamp::at("self/exe"),
             questions,
+            lately: LateDenials::default(),
         })
     }
 
@@ -87,12 +91,15 @@ impl Executions {
         if !listener.stands(&notice) {
             return;
         }
+        if self.lately.has(notice.pid as i32, &chain.main) {
+            return listener.answer(&notice, Err(libc::EACCES));
+        }
         let verdict = self.rules.judge(&chain, by);
         let decided = Decided { caller, by, chain: &chain, verdict: &verdict };
         let reason = if verdict.is_by_rule { ExecReason::Rule } else { ExecReason::Otherwise };
         match verdict.decision {
             ExecDecision::Allow => self.go_on(listener, &notice, &decided, reason),
-            ExecDecision::Deny => decided.deny(listener, &notice, reason),
+            ExecDecision::Deny => self.deny(&decided, listener, &notice, reason),
             ExecDecision::Ask => {
                 while_asking(true);
                 self.ask(listener, notice, &decided);
@@ -104,10 +111,10 @@ impl Executions {
     fn ask(&self, listener: &Listener, notice: Notice, decided: &Decided) {
         let ask = decided.question();
         let Some(cradle) = decided.caller.cradle() else {
-            return decided.deny(listener, &notice, ExecReason::Unasked);
+            return self.deny(decided, listener, &notice, ExecReason::Unasked);
         };
         if size_of_ask(&ask) > LONGEST_ASK {
-            return decided.deny(listener, &notice, ExecReason::Long);
+            return self.deny(decided, listener, &notice, ExecReason::Long);
         }
         // A thread waits for the answer to this very call already.
         let Some(notice) = self.questions.resume(notice, &ask) else { return };
@@ -118,10 +125,19 @@ impl Executions {
         match answered.answer {
             None => {}
             Some(ExecAnswer::Allow) => self.go_on(listener, notice, decided, ExecReason::Asked),
-            Some(ExecAnswer::Deny) => decided.deny(listener, notice, ExecReason::Asked),
-            Some(ExecAnswer::Unasked) => decided.deny(listener, notice, ExecReason::Unasked),
-            Some(ExecAnswer::Unanswered) => decided.deny(listener, notice, ExecReason::Unanswered),
+            Some(ExecAnswer::Deny) => self.deny(decided, listener, notice, ExecReason::Asked),
+            Some(ExecAnswer::Unasked) => self.deny(decided, listener, notice, ExecReason::Unasked),
+            Some(ExecAnswer::Unanswered) => {
+                self.deny(decided, listener, notice, ExecReason::Unanswered)
+            }
         }
+    }
+
+    /// Ends a call with EACCES.
+    fn deny(&self, decided: &Decided, listener: &Listener, notice: &Notice, reason: ExecReason) {
+        decided.tell(false, reason, true);
+        self.lately.note(notice.pid as i32, &decided.chain.main);
+        listener.answer(notice, Err(libc::EACCES));
     }
 
     /// Has the call continue, and sees to it that nothing else is executed.
@@ -137,7 +153,7 @@ impl Executions {
             decided.caller.worker();
         }
         let Ok(held) = HeldCaller::seize(notice.pid as i32) else {
-            return decided.deny(listener, notice, ExecReason::Traced);
+            return self.deny(decided, listener, notice, ExecReason::Traced);
         };
         // From here on the number is that of the caller, as it was if it still waits.
         if listener.stands(notice) {
