@@ -83,6 +83,15 @@ impl EventQueue {
         }
     }
 
+    /// Adds an event, unless the environment has ended.
+    pub fn tell(&self, event: EngineEvent) -> Hearing {
+        if self.waker.lock().is_none() {
+            return Hearing::Unheard;
+        }
+        self.push(event);
+        Hearing::Heard
+    }
+
     /// Drops the function, since the environment ends and can be called no more.
     pub fn close(&self) {
         let waker = self.waker.lock().take();
@@ -110,11 +119,10 @@ impl ToNapiValue for Batch {
 /// Returns the function that tells of the questions of a detached command with this id.
 pub fn asker(id: f64, events: Arc<EventQueue>) -> OnAsk {
     Box::new(move |question| {
-        events.push(match question {
+        events.tell(match question {
             Some(question) => EngineEvent::Asked { id, question },
             None => EngineEvent::DetachedOver { id },
-        });
-        Hearing::Heard
+        })
     })
 }
 
@@ -140,8 +148,7 @@ impl Sink for CommandSink {
     }
 
     fn asked(&self, question: ExecQuestion) -> Hearing {
-        self.events.push(EngineEvent::Asked { id: self.id, question });
-        Hearing::Heard
+        self.events.tell(EngineEvent::Asked { id: self.id, question })
     }
 
     fn ended(&self, ended: Ended) {
