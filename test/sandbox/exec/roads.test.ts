@@ -1,59 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
-import {
-  attach,
-  type CommandOptions,
-  createBashTool,
-  type DetachedTask,
-  detach,
-  type MergedResult,
-  type OnExec,
-  run,
-  spawn,
-  TaskManager,
-} from '../../../src/index.js';
+import { createBashTool, type OnExec, run, spawn, TaskManager } from '../../../src/index.js';
 import { COMMIT, MOVE, makeRepository } from '../../support/checkouts.js';
-import { useTasks } from '../../support/detached-tasks.js';
+import { COMMAND, decided, unanswering, useAsking } from '../../support/exec.js';
 import { testWithNode, useFar } from '../../support/far.js';
-import { startHost } from '../../support/hosts.js';
-import { leavesNothingBehind, useFolders } from '../../support/leftovers.js';
+import { leavesNothingBehind } from '../../support/leftovers.js';
 import { failureOf, printed } from '../../support/results.js';
 import { useScenes } from '../../support/sandbox.js';
 import { answerTo } from '../../support/tool.js';
 
 // That each road asks, and goes on with the answer, is in test/options/roads.test.ts.
 leavesNothingBehind(40);
-const tasks = useTasks();
-const folder = useFolders();
 const scenes = useScenes();
-
-type Options = Pick<CommandOptions, 'sandbox'> & { readonly cwd: string };
-type Executed = NonNullable<MergedResult['executed']>;
-
-const ASKED = { program: 'env', argv: ['asked'], answer: 'ask' } as const;
-const asking = (more: object = {}): Options => {
-  return { cwd: folder(), sandbox: { mode: 'workspace-write', exec: { rules: [ASKED], ...more } } };
-};
-const COMMAND = 'env echo asked; echo "status $?"';
-
-/** The programs about which somebody was asked. */
-const decided = ({ executed = [] }: Pick<MergedResult, 'executed'>): Executed =>
-  executed.filter(({ program }) => program.endsWith('/env'));
-
-/** Is asked, and does not answer. Its call resolves with the signal of the question. */
-function unanswering(): { onExec: OnExec; asked: Promise<AbortSignal> } {
-  let told: (signal: AbortSignal) => void = () => {};
-  const asked = new Promise<AbortSignal>((resolve) => {
-    told = resolve;
-  });
-  const onExec: OnExec = ({ signal }) => {
-    told(signal);
-    return new Promise(() => {});
-  };
-  return { onExec, asked };
-}
+const asking = useAsking();
 
 test('an answer is asked for in the context of its call, with who runs the program', async () => {
   const context = new AsyncLocalStorage<string>();
@@ -197,67 +157,6 @@ describe('of the program that is the command itself', () => {
       ending: { kind: 'neverStarted' },
     });
     expect(signal.aborted).toBe(true);
-  });
-});
-
-const textOf = (task: DetachedTask): string => readFileSync(task.outputFile ?? '', 'utf8');
-const receiptOf = ({ subject }: DetachedTask) =>
-  'receipt' in subject.state ? subject.state.receipt : undefined;
-
-describe('detached commands', () => {
-  test('each asks whoever has started it, at its start too', async () => {
-    const options = asking({
-      rules: [ASKED, { program: 'bash', argv: [/^env echo/], answer: 'ask' }],
-    });
-    const started = ['one', 'two'].map(async (name) => {
-      const onExec = vi.fn<OnExec>(({ argv }) => (argv.at(-1) === name ? 'allow' : 'deny'));
-      const task = await detach(`env echo asked ${name}; echo over`, {
-        ...options,
-        onExec: (request) => (request.argv[0] === 'env' ? onExec(request) : 'allow'),
-      });
-      tasks.note(task.id);
-      await task.wait({ ended: true });
-      expect(onExec).toHaveBeenCalledOnce();
-      return textOf(task);
-    });
-    expect(await Promise.all(started)).toEqual(['asked one\nover\n', 'asked two\nover\n']);
-  });
-
-  test('their programs are in the receipt, however many they are', async () => {
-    const exec = { record: true, rules: [{ program: 'env', answer: 'deny' }] } as const;
-    const text = 'for i in $(seq 30); do /bin/echo $i; done >/dev/null; env echo asked';
-    const task = await detach(text, { ...asking(), sandbox: { mode: 'workspace-write', exec } });
-    tasks.note(task.id);
-    await task.wait({ ended: true });
-    const here = receiptOf(task);
-    const echoed = here?.executed?.filter(({ argv }) => argv[0] === '/bin/echo') ?? [];
-    expect(echoed.map(({ argv }) => Number(argv[1]))).toEqual(
-      [...Array(30).keys()].map((n) => n + 1),
-    );
-    expect(here?.sandbox).not.toHaveProperty('executed');
-    expect(here?.sandbox?.denials).toMatchObject([{ kind: 'exec', target: 'env echo asked' }]);
-    const other = await attach(task.id);
-    expect(receiptOf(other)?.executed).toEqual(here?.executed);
-  });
-
-  test('once the host is gone, what is to be asked is denied', async () => {
-    const host = startHost('asked-task', { args: [folder()] });
-    const told = [await host.next<{ id?: string }>(), await host.next<{ id?: string }>()];
-    const id = tasks.note(told.find((one) => one.id !== undefined)?.id ?? '');
-    host.child.kill('SIGKILL');
-    await host.ended;
-    const task = await attach(id);
-    await task.wait({ ended: true });
-    expect(textOf(task)).toMatch(/env: Permission denied\nafter\n$/);
-    expect(receiptOf(task)?.executed).toMatchObject([{ decision: 'deny', why: 'unasked' }]);
-  });
-
-  test('a start that a rule denies says so', async () => {
-    const rules = [{ program: 'bash', answer: 'deny', say: 'no shells' }] as const;
-    expect(await failureOf(detach('true', asking({ rules })))).toMatchObject({
-      code: 'EACCES',
-      message: expect.stringContaining('the rules of its sandbox deny it: no shells'),
-    });
   });
 });
 
