@@ -35,7 +35,7 @@ import {
   withTool,
 } from './ways.js';
 
-leavesNothingBehind(24);
+leavesNothingBehind(40);
 const tasks = useTasks();
 const folder = useFolders();
 let onEnd: TaskManagerOptions['onEnd'];

@@ -8,7 +8,6 @@ import { testWithNode, useFar } from '../../support/far.js';
 import { leavesNothingBehind } from '../../support/leftovers.js';
 import { failureOf, printed } from '../../support/results.js';
 import { useScenes } from '../../support/sandbox.js';
-import { answerTo } from '../../support/tool.js';
 
 // That each road asks, and goes on with the answer, is in test/options/roads.test.ts.
 leavesNothingBehind(40);
@@ -176,7 +175,7 @@ test('a task asks while others run, and is told of no other', async () => {
 test('calls in one shell are asked each in its own context', async () => {
   const context = new AsyncLocalStorage<number>();
   const seen: (number | undefined)[] = [];
-  const { cwd, sandbox } = asking();
+  const { cwd, sandbox } = asking({ record: true });
   const onExec: OnExec = () => {
     seen.push(context.getStore());
     return 'allow';
@@ -184,8 +183,13 @@ test('calls in one shell are asked each in its own context', async () => {
   const tool = createBashTool({ contract: 'session', persistent: true, cwd, sandbox, onExec });
   try {
     for (const call of [1, 2]) {
-      const told = await context.run(call, () => answerTo(tool, { command: COMMAND }));
-      expect(told).toContain('status 0');
+      const given = { command: `${COMMAND}; /bin/echo ${call}` };
+      const { details } = await context.run(call, () => tool.execute(given));
+      const { executed = [], sandbox: report } = details?.receipt ?? {};
+      expect(decided({ executed })).toMatchObject([{ decision: 'allow', why: 'asked' }]);
+      const echoed = executed.filter(({ argv }) => argv[0] === '/bin/echo');
+      expect(echoed.map(({ argv }) => argv[1])).toEqual([String(call)]);
+      expect(report).not.toHaveProperty('executed');
     }
   } finally {
     await tool.dispose();
