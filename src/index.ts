@@ -90,6 +90,7 @@ export type { AsyncDetails, WorkspaceDetails } from './contracts/workspace/outpu
 export type { Truncation } from './contracts/workspace/output/show.js';
 export type { WorkspaceTool } from './contracts/workspace/tool.js';
 export type { EngineName } from './engine/choice.js';
+export type { ExecReason, ExecutedProgram } from './engine/executed.js';
 export { LaunchError, type LaunchStep } from './engine/launch-error.js';
 export type {
   BackgroundProcess,

@@ -6,11 +6,13 @@ export interface ExecutedProgram {
   readonly argv: readonly string[];
   /** The number of further arguments; absent: none. */
   readonly moreArgv?: number;
-  /** The id of the process, and that of its parent. */
+  /** The id of the process. */
   readonly pid: number;
+  /** The id of its parent. */
   readonly parent: number;
   /** When it was decided, in milliseconds since 1970. */
   readonly at: number;
+  /** Whether it was executed. */
   readonly decision: 'allow' | 'deny';
   /**
    * Why: by a `rule`; no rule held (`otherwise`); `onExec` has answered (`asked`), or not in time (`unanswered`), or
@@ -30,6 +32,7 @@ export interface ExecutedProgram {
   readonly say?: string;
 }
 
+/** Why a program was executed or denied: see {@link ExecutedProgram}. */
 export type ExecReason =
   | 'rule'
   | 'otherwise'
