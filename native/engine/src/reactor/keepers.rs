@@ -3,9 +3,9 @@
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use forkline_protocol::{LONGEST_ASK, News, Received, receive_now};
+use forkline_protocol::{ExecWords, LONGEST_ASK, News, Received, receive_now};
 use rustix::event::epoll::EventFlags;
 
 use crate::keeper::Keeper;
@@ -20,23 +20,60 @@ use crate::reactor::state::timers::Alarm;
 /// The size of the buffer for one message of a keeper, in bytes: none is longer than a question.
 const NEWS_SIZE: usize = LONGEST_ASK + 1024;
 
+/// How long a lifeline is left alone that has told of nothing but programs.
+const REST: Duration = Duration::from_millis(10);
+
+/// What a lifeline had to tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// Programs that commands have executed, or nothing.
+    Programs,
+    Other,
+}
+
 impl Reactor {
     pub(super) fn keeper_started(&mut self, keeper: Arc<Keeper>) {
         self.watch(keeper.lifeline.socket.as_fd(), keeper.id, Source::Lifeline, EventFlags::IN);
         self.keepers.push(keeper);
     }
 
-    /// Reads the lifeline of a keeper, which has news or has died.
-    pub(super) fn read_keeper(&mut self, id: u64) {
+    /// Reads the lifeline of a keeper. If there was nothing but programs that commands execute, the next of which are
+    /// told soon, it is left alone for a moment: whoever wants to know of a command reads it before.
+    pub(super) fn lifeline_ready(&mut self, id: u64) {
+        if self.read_keeper(id) == Heard::Programs
+            && let Some(keeper) = self.keepers.iter().find(|keeper| keeper.id == id)
+        {
+            self.unwatch(keeper.lifeline.socket.as_fd());
+            self.timers.set(id, Alarm::Rested, Instant::now() + REST);
+        }
+    }
+
+    /// Watches a lifeline again that was left alone.
+    pub(super) fn rested(&self, id: u64) {
+        if let Some(keeper) = self.keepers.iter().find(|keeper| keeper.id == id) {
+            self.watch(keeper.lifeline.socket.as_fd(), id, Source::Lifeline, EventFlags::IN);
+        }
+    }
+
+    /// Reads the lifeline of a keeper, which may have news or have died.
+    pub(super) fn read_keeper(&mut self, id: u64) -> Heard {
         let Some(keeper) = self.keepers.iter().find(|keeper| keeper.id == id).cloned() else {
-            return;
+            return Heard::Other;
         };
+        let mut heard = Heard::Programs;
         loop {
             let buffer = self.answers.get_mut(..NEWS_SIZE).unwrap_or_default();
             match receive_now(keeper.lifeline.socket.as_fd(), buffer) {
-                Ok(Received { length: 0, .. }) => return self.keeper_died(&keeper),
+                Ok(Received { length: 0, .. }) => {
+                    self.keeper_died(&keeper);
+                    return Heard::Other;
+                }
                 Ok(Received { length, descriptors, .. }) => {
-                    match buffer.get(..length).and_then(News::decode) {
+                    let news = buffer.get(..length).and_then(News::decode);
+                    if !matches!(&news, Some(News::Denied(_, what)) if ExecWords::is_one(what)) {
+                        heard = Heard::Other;
+                    }
+                    match news {
                         Some(News::Hello(version)) => keeper.greeted(version),
                         Some(News::Made(cradle, pid)) => self.cradle_made(&keeper, cradle, pid),
                         Some(News::Cleared(cradle)) => {
@@ -91,13 +128,14 @@ impl Reactor {
                         None => {}
                     }
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return heard,
                 Err(_) => {}
             }
         }
     }
 
     fn keeper_died(&mut self, keeper: &Arc<Keeper>) {
+        self.timers.cancel(keeper.id, Alarm::Rested);
         self.unwatch(keeper.lifeline.socket.as_fd());
         let was_retired = keeper.has_resigned();
         keeper.set_dead();

@@ -154,7 +154,7 @@ impl Reactor {
         match Source::of(event) {
             (BELL, Source::Cradle) => {}
             (id, Source::Cradle) => self.read_cradle(id),
-            (id, Source::Lifeline) => self.read_keeper(id),
+            (id, Source::Lifeline) => self.lifeline_ready(id),
             (id, Source::Output(index)) => self.drain(id, index),
             (id, Source::Input) => self.flush_input(id),
             (id, Source::Local) => self.tell_ready(id, true),
@@ -177,6 +177,7 @@ impl Reactor {
                 Alarm::Lost => self.give_up_waiting(id),
                 Alarm::Reap => self.reap(id),
                 Alarm::Shed => self.shed(id),
+                Alarm::Rested => self.rested(id),
                 Alarm::Unplaced => self.place_late_questions(id),
                 Alarm::Quiet => self.check_drained(id),
                 Alarm::Flush => self.deliver(id),

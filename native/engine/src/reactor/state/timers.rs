@@ -22,6 +22,8 @@ pub enum Alarm {
     Reap,
     /// A keeper may have more idle cradles than needed.
     Shed,
+    /// A lifeline was left alone for a moment.
+    Rested,
     /// The commands of a keeper's questions should be known by now.
     Unplaced,
 }
