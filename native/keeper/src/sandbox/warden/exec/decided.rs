@@ -4,6 +4,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use forkline_protocol::ExecAsk;
 
+use crate::sandbox::notices::{Listener, Notice};
 use crate::sandbox::warden::caller::link_of;
 use crate::sandbox::warden::exec::caller::{ExecCaller, Executor};
 use crate::sandbox::warden::exec::program::Program;
@@ -20,6 +21,12 @@ pub struct Decided<'call> {
 }
 
 impl Decided<'_> {
+    /// Ends the call with EACCES.
+    pub fn deny(&self, listener: &Listener, notice: &Notice, reason: ExecReason) {
+        self.tell(false, reason, true);
+        listener.answer(notice, Err(libc::EACCES));
+    }
+
     pub fn tell(&self, is_allowed: bool, reason: ExecReason, is_exact: bool) {
         let Some(cradle) = self.caller.cradle() else { return };
         let Program { file, argv, .. } = &self.chain.main;

@@ -9,7 +9,6 @@ mod decided;
 mod hold;
 mod program;
 mod questions;
-mod repeated;
 mod rules;
 mod word;
 
@@ -32,8 +31,7 @@ use program::catalogue::Catalogue;
 use program::chain::Chain;
 use program::file::FileStamp;
 use program::running;
-pub use questions::ExecQuestions;
-use repeated::LateDenials;
+pub use questions::Questions;
 use rules::ExecRules;
 use word::ExecReason;
 
@@ -47,13 +45,12 @@ pub struct Executions {
     patience: Duration,
     /// forkline's own program, which starts commands.
     launcher: Option<FileStamp>,
-    questions: Arc<ExecQuestions>,
-    lately: LateDenials,
+    questions: Arc<Questions>,
 }
 
 impl Executions {
     /// None: the plan has no decisions, or its expressions are not valid. The working directory must be `/proc`.
-    pub fn of(plan: &ExecPlan, questions: Arc<ExecQuestions>) -> Option<Executions> {
+    pub fn of(plan: &ExecPlan, questions: Arc<Questions>) -> Option<Executions> {
         let told = plan.told?;
         Some(Executions {
             rules: ExecRules::new(plan)?,
@@ -63,7 +60,6 @@ impl Executions {
             patience: plan.patience,
             launcher: FileStamp::at("self/exe"),
             questions,
-            lately: LateDenials::default(),
         })
     }
 
@@ -91,15 +87,12 @@ impl Executions {
         if !listener.stands(&notice) {
             return;
         }
-        if self.lately.has(notice.pid as i32, &chain.main) {
-            return listener.answer(&notice, Err(libc::EACCES));
-        }
         let verdict = self.rules.judge(&chain, by);
         let decided = Decided { caller, by, chain: &chain, verdict: &verdict };
         let reason = if verdict.is_by_rule { ExecReason::Rule } else { ExecReason::Otherwise };
         match verdict.decision {
             ExecDecision::Allow => self.go_on(listener, &notice, &decided, reason),
-            ExecDecision::Deny => self.deny(&decided, listener, &notice, reason),
+            ExecDecision::Deny => decided.deny(listener, &notice, reason),
             ExecDecision::Ask => {
                 while_asking(true);
                 self.ask(listener, notice, &decided);
@@ -111,10 +104,10 @@ impl Executions {
     fn ask(&self, listener: &Listener, notice: Notice, decided: &Decided) {
         let ask = decided.question();
         let Some(cradle) = decided.caller.cradle() else {
-            return self.deny(decided, listener, &notice, ExecReason::Unasked);
+            return decided.deny(listener, &notice, ExecReason::Unasked);
         };
         if size_of_ask(&ask) > LONGEST_ASK {
-            return self.deny(decided, listener, &notice, ExecReason::Long);
+            return decided.deny(listener, &notice, ExecReason::Long);
         }
         // A thread waits for the answer to this very call already.
         let Some(notice) = self.questions.resume(notice, &ask) else { return };
@@ -125,19 +118,10 @@ impl Executions {
         match answered.answer {
             None => {}
             Some(ExecAnswer::Allow) => self.go_on(listener, notice, decided, ExecReason::Asked),
-            Some(ExecAnswer::Deny) => self.deny(decided, listener, notice, ExecReason::Asked),
-            Some(ExecAnswer::Unasked) => self.deny(decided, listener, notice, ExecReason::Unasked),
-            Some(ExecAnswer::Unanswered) => {
-                self.deny(decided, listener, notice, ExecReason::Unanswered)
-            }
+            Some(ExecAnswer::Deny) => decided.deny(listener, notice, ExecReason::Asked),
+            Some(ExecAnswer::Unasked) => decided.deny(listener, notice, ExecReason::Unasked),
+            Some(ExecAnswer::Unanswered) => decided.deny(listener, notice, ExecReason::Unanswered),
         }
-    }
-
-    /// Ends a call with EACCES.
-    fn deny(&self, decided: &Decided, listener: &Listener, notice: &Notice, reason: ExecReason) {
-        decided.tell(false, reason, true);
-        self.lately.note(notice.pid as i32, &decided.chain.main);
-        listener.answer(notice, Err(libc::EACCES));
     }
 
     /// Has the call continue, and sees to it that nothing else is executed.
@@ -153,7 +137,7 @@ impl Executions {
             decided.caller.worker();
         }
         let Ok(held) = HeldCaller::seize(notice.pid as i32) else {
-            return self.deny(decided, listener, notice, ExecReason::Traced);
+            return decided.deny(listener, notice, ExecReason::Traced);
         };
         // From here on the number is that of the caller, as it was if it still waits.
         if listener.stands(notice) {
