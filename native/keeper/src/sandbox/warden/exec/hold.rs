@@ -5,6 +5,7 @@
 //! judged. What counts is what the kernel has taken: the process is seized as by a debugger, its call continues, and it
 //! stops once, with the new program in place.
 
+use std::fs;
 use std::io;
 use std::ptr::null_mut;
 
@@ -32,12 +33,9 @@ impl HeldCaller {
 
     /// Waits for the end of the call, which has just continued.
     pub fn wait(self) -> CallEnd {
-        // Stops a thread whose call fails; one that executes a program stops before.
-        if trace(libc::PTRACE_INTERRUPT, self.thread, 0).is_err() {
-            // It is gone, or another thread of its process has executed a program.
-            reap(self.thread);
-            return CallEnd::Over;
-        }
+        // Stops a thread whose call fails; one that executes a program stops before. Its number is that of its process
+        // by then, so an error does not mean that it is gone.
+        let _ = trace(libc::PTRACE_INTERRUPT, self.thread, 0);
         loop {
             let mut status = 0;
             // SAFETY: fills the integer. Only what this thread has seized is waited for.
@@ -63,12 +61,22 @@ impl HeldCaller {
     }
 }
 
-/// Lets a held process go on.
-pub fn release(pid: i32, signal: i32) {
-    let _ = trace(libc::PTRACE_DETACH, pid, signal);
+/// Returns whether a thread of this process holds a thread. The working directory is the host's `/proc`.
+pub fn is_held(thread: i32) -> bool {
+    let status = fs::read_to_string(format!("{thread}/status")).unwrap_or_default();
+    let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"));
+    let tracer = tracer.map(str::trim).filter(|tracer| *tracer != "0");
+    tracer.is_some_and(|tracer| fs::exists(format!("self/task/{tracer}")).unwrap_or(false))
 }
 
-/// Kills a held process, and waits for its end: nobody else could.
+/// Lets a held process go on. One that was killed meanwhile is waited for: nobody else could.
+pub fn release(pid: i32, signal: i32) {
+    if trace(libc::PTRACE_DETACH, pid, signal).is_err() {
+        reap(pid);
+    }
+}
+
+/// Kills a held process, and waits for its end.
 pub fn kill(pid: i32) {
     // SAFETY: takes numbers; the process is held, so the number is its own.
     unsafe { libc::kill(pid, libc::SIGKILL) };
@@ -83,10 +91,10 @@ fn reap(pid: i32) {
         if ended < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted {
             continue;
         }
-        if ended < 0 || !libc::WIFSTOPPED(status) {
+        let is_over = ended < 0 || !libc::WIFSTOPPED(status);
+        if is_over || trace(libc::PTRACE_DETACH, pid, 0).is_ok() {
             return;
         }
-        release(pid, 0);
     }
 }
 

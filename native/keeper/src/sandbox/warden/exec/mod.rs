@@ -9,6 +9,7 @@ mod decided;
 mod hold;
 mod program;
 mod questions;
+mod recent;
 mod rules;
 mod word;
 
@@ -32,6 +33,7 @@ use program::chain::Chain;
 use program::file::FileStamp;
 use program::running;
 pub use questions::Questions;
+use recent::RecentDenials;
 use rules::ExecRules;
 use word::ExecReason;
 
@@ -46,6 +48,7 @@ pub struct Executions {
     /// forkline's own program, which starts commands.
     launcher: Option<FileStamp>,
     questions: Arc<Questions>,
+    recent: RecentDenials,
 }
 
 impl Executions {
@@ -60,6 +63,7 @@ impl Executions {
             patience: plan.patience,
             launcher: FileStamp::at("self/exe"),
             questions,
+            recent: RecentDenials::default(),
         })
     }
 
@@ -92,7 +96,11 @@ impl Executions {
         let reason = if verdict.is_by_rule { ExecReason::Rule } else { ExecReason::Otherwise };
         match verdict.decision {
             ExecDecision::Allow => self.go_on(listener, &notice, &decided, reason),
-            ExecDecision::Deny => decided.deny(listener, &notice, reason),
+            // Told already.
+            _ if self.recent.has(notice.pid, &chain.main) => {
+                listener.answer(&notice, Err(libc::EACCES));
+            }
+            ExecDecision::Deny => self.deny(listener, &notice, &decided, reason),
             ExecDecision::Ask => {
                 while_asking(true);
                 self.ask(listener, notice, &decided);
@@ -104,10 +112,10 @@ impl Executions {
     fn ask(&self, listener: &Listener, notice: Notice, decided: &Decided) {
         let ask = decided.question();
         let Some(cradle) = decided.caller.cradle() else {
-            return decided.deny(listener, &notice, ExecReason::Unasked);
+            return self.deny(listener, &notice, decided, ExecReason::Unasked);
         };
         if size_of_ask(&ask) > LONGEST_ASK {
-            return decided.deny(listener, &notice, ExecReason::Long);
+            return self.deny(listener, &notice, decided, ExecReason::Long);
         }
         // A thread waits for the answer to this very call already.
         let Some(notice) = self.questions.resume(notice, &ask) else { return };
@@ -118,9 +126,11 @@ impl Executions {
         match answered.answer {
             None => {}
             Some(ExecAnswer::Allow) => self.go_on(listener, notice, decided, ExecReason::Asked),
-            Some(ExecAnswer::Deny) => decided.deny(listener, notice, ExecReason::Asked),
-            Some(ExecAnswer::Unasked) => decided.deny(listener, notice, ExecReason::Unasked),
-            Some(ExecAnswer::Unanswered) => decided.deny(listener, notice, ExecReason::Unanswered),
+            Some(ExecAnswer::Deny) => self.deny(listener, notice, decided, ExecReason::Asked),
+            Some(ExecAnswer::Unasked) => self.deny(listener, notice, decided, ExecReason::Unasked),
+            Some(ExecAnswer::Unanswered) => {
+                self.deny(listener, notice, decided, ExecReason::Unanswered)
+            }
         }
     }
 
@@ -137,7 +147,7 @@ impl Executions {
             decided.caller.worker();
         }
         let Ok(held) = HeldCaller::seize(notice.pid as i32) else {
-            return decided.deny(listener, notice, ExecReason::Traced);
+            return self.answer_traced(listener, notice, decided);
         };
         // From here on the number is that of the caller, as it was if it still waits.
         if listener.stands(notice) {
@@ -150,8 +160,28 @@ impl Executions {
             }
             return hold::release(pid, 0);
         }
-        decided.tell(false, ExecReason::Raced, true);
+        // The call was perhaps that of a thread whose number is gone.
+        let caller = &ExecCaller::new(Caller::unknown(pid), decided.caller.telling);
+        Decided { caller, ..*decided }.tell(false, ExecReason::Raced, true);
         hold::kill(pid);
+    }
+
+    /// Answers a call of a thread that can't be held.
+    fn answer_traced(&self, listener: &Listener, notice: &Notice, decided: &Decided) {
+        if !listener.stands(notice) {
+            // It ends: another thread of its process executes a program.
+            return;
+        }
+        if hold::is_held(notice.pid as i32) {
+            // By a thread of the warden whose call was that of a thread with the same number, and is over.
+            return listener.restart(notice);
+        }
+        self.deny(listener, notice, decided, ExecReason::Traced);
+    }
+
+    fn deny(&self, listener: &Listener, notice: &Notice, decided: &Decided, reason: ExecReason) {
+        self.recent.note(notice.pid, &decided.chain.main);
+        decided.deny(listener, notice, reason);
     }
 
     /// Returns whether a stopped process executes what was judged, or what may be executed anyway.
