@@ -42,6 +42,25 @@ export function checkPattern(name: string, given: unknown): void {
       `${name}: expected a regular expression of JavaScript, got ${got}: ${why}`,
     );
   }
+  checkPortable(name, matches, flags ?? '');
+}
+
+/** What JavaScript and the engine that decides read differently, or what that can't do. */
+const DIFFERENT: readonly (readonly [found: RegExp, without: string, flags: RegExp])[] = [
+  [/\\[1-9k]/, 'references to groups', /^/],
+  [/\\u[dD][89a-fA-F]/, 'halves of characters', /^/],
+  [/\\u\{/, '`\\u{…}` where there is no flag u', /^[^u]*$/],
+  [/[\u{10000}-\u{10ffff}]/u, 'characters beyond U+FFFF where there is no flag u', /^[^u]*$/],
+  [/\\p/i, '`\\p` with the flag i', /i/],
+];
+
+function checkPortable(name: string, matches: string, flags: string): void {
+  // A backslash that is meant itself.
+  const source = matches.replaceAll('\\\\', '');
+  const different = DIFFERENT.find(([found, , where]) => where.test(flags) && found.test(source));
+  if (different === undefined) return;
+  const expected = `a regular expression without ${different[1]}`;
+  throw new InputError(`${name}: expected ${expected}, got ${showValue(matches)}`);
 }
 
 /** Returns a regular expression as plain data, which goes to other processes. */

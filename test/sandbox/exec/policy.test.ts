@@ -65,6 +65,13 @@ test.each<[unknown, string]>([
   [matching(/x/y), "'y' is about repeated searches"],
   [matching({ matches: 'x', flags: 'v' }), 'got "v"'],
   [matching(/x/d), 'got "d"'],
+  [matching(/(a)\1/), 'argv[1]: expected a regular expression without references to groups, got'],
+  [matching(/(?<n>a)\k<n>/), 'without references to groups'],
+  [matching({ matches: '\\1' }), 'without references to groups'],
+  [matching({ matches: '\\uD83d' }), 'without halves of characters'],
+  [matching({ matches: '\\\\\\u{61}' }), 'without `\\u{…}` where there is no flag u'],
+  [matching(/😀/), 'without characters beyond U+FFFF where there is no flag u'],
+  [matching(/\p{Lu}/iu), 'without `\\p` with the flag i'],
   [{ exec: {}, require: 'landlock' }, "sandbox.exec: expected nothing with require 'landlock'"],
 ])('of the rules for programs in %j it is said what is wrong', (policy, said) => {
   const refusal = refusalOf(policy);
@@ -79,6 +86,7 @@ test.each<SandboxPolicy>([
   {
     exec: { rules: [{ program: ['git', '~/bin/x', './y'], argv: ['', /a/imsu], answer: 'deny' }] },
   },
+  { exec: { rules: [{ argv: [/\p{Lu}|\u{61}|😀/u, /\\1/, /\0/], answer: 'deny' }] } },
   { exec: { rules: [{ argv: [{ matches: '^-', flags: 'i' }], answer: 'allow', say: 'Yes.' }] } },
 ])('these rules for programs are valid: %j', (policy) => {
   expect(refusalOf(policy)).toBe('none');
