@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { run } from '../../../src/index.js';
+import { expect, test, vi } from 'vitest';
+import { type OnExec, run } from '../../../src/index.js';
 import { leavesNothingBehind, useFolders } from '../../support/leftovers.js';
 import { installed, programPath, where } from '../../support/needs.js';
 
@@ -60,9 +60,15 @@ const WAYS: readonly (readonly [way: string, command: string, ...needs: string[]
   ['the loader', `${LOADER} /bin/rm -r d`],
   ['a copy of the loader', `cp /bin/rm mm; cp ${LOADER} ll; ./ll ./mm -r d`],
   ['a library of the loader', `ln -s /bin/rm qq; ${LOADER} --library-path . qq -r d`],
+  ['a dash before the name', `mkdir ./-x; ln -s /bin/rm ./-x/q; ${LOADER} -x/q -r d`],
+  ['a name after the options', `mkdir ./--x; ln -s /bin/rm ./--x/q; ${LOADER} -- --x/q -r d`],
   ['busybox', 'busybox rm -r d', 'busybox'],
   ['a link to busybox', 'ln -s "$(command -v busybox)" rm; ./rm -r d', 'busybox'],
   ['a copy of busybox', 'cp "$(command -v busybox)" bb; exec -a busybox ./bb rm -r d', 'busybox'],
+  ['a name that begins as busybox', 'exec -a busyboxes busybox rm -r d', 'busybox'],
+  ['busybox at login', 'exec -l busybox rm -r d', 'busybox'],
+  ['a program of busybox at login', 'exec -a -rm busybox -r d', 'busybox'],
+  ['busybox of busybox', 'busybox busybox rm -r d', 'busybox'],
   ['an alias of git', 'git init -q .; git -c alias.x="!rm -r d" x', 'git'],
   ['ed', `printf '!rm -r d\\nq\\n' | ed`, 'ed'],
   ['setsid', 'setsid rm -r d & wait; sleep 0.2', 'setsid'],
@@ -88,6 +94,36 @@ for (const [way, command, ...needs] of WAYS) {
     expect(result.sandbox?.denials).toContainEqual(expect.objectContaining(denial));
   });
 }
+
+test('by a name of `git` with its first argument, what is said of this argument holds', {
+  skip: !installed('git').isMet,
+}, async () => {
+  const git = '"$(git --exec-path)/git-push"';
+  const command = `git init -q .; ${git} x; (exec -a git-push git x); exec -a git-status git`;
+  const rules = [{ program: 'git', argv: ['push'], answer: 'deny' }] as const;
+  const env = { GIT_CONFIG_GLOBAL: '/dev/null', PATH: process.env.PATH };
+  const result = await run(command, { cwd: folders(), env, sandbox: { exec: { rules } } });
+  expect(result.executed?.map(({ argv }) => argv.slice(1))).toEqual([['x'], ['x']]);
+  expect(result.outcome).toEqual({ kind: 'exited', exitCode: 0 });
+});
+
+test('what a search in PATH finds by several paths is denied, told and asked about once', async () => {
+  const cwd = folders();
+  symlinkSync('/bin', join(cwd, 'bin'));
+  const PATH = `${join(cwd, 'bin')}:/usr/bin:/bin`;
+  const onExec = vi.fn<OnExec>(() => 'deny');
+  const rules = [{ program: 'rm', answer: 'ask' }] as const;
+  const options = { cwd, env: { PATH }, sandbox: { exec: { rules } }, onExec };
+  const { executed } = await run('env rm -r d; echo $?; env rm x', options);
+  expect(executed?.map(({ argv }) => argv)).toEqual([
+    ['rm', '-r', 'd'],
+    ['rm', 'x'],
+  ]);
+  expect(onExec).toHaveBeenCalledTimes(2);
+  // The same path again is another attempt.
+  const again = `perl -e 'for (1, 2) { system { "/bin/rm" } "rm", "x" } exec { "/bin/rm" } "rm"'`;
+  expect((await run(again, options)).executed).toHaveLength(3);
+});
 
 test('what the rule does not name runs: `rm` of a file, and other programs of busybox', async () => {
   const cwd = folders();

@@ -73,8 +73,8 @@ impl ExecRules {
 
     /// Returns the decision of the first rule that holds for a program. None: there is none.
     fn verdict(&self, program: &Program) -> Option<ExecVerdict> {
-        let face = Face::of(program);
-        let rule = self.rules.iter().find(|rule| rule.holds(program, face.as_ref()))?;
+        let faces = Face::all(program);
+        let rule = self.rules.iter().find(|rule| rule.holds(program, &faces))?;
         Some(ExecVerdict { decision: rule.decision, is_by_rule: true, say: rule.say.clone() })
     }
 }
@@ -98,19 +98,35 @@ fn ready_pattern(pattern: ArgumentPattern) -> Option<ReadyPattern> {
 }
 
 impl ReadyRule {
-    fn holds(&self, program: &Program, face: Option<&Face>) -> bool {
+    /// `faces`: of a program that is many; else there are none.
+    fn holds(&self, program: &Program, faces: &[Face]) -> bool {
         let takes = |first| self.takes(program.argv.get(first..).unwrap_or_default());
+        let allows = self.decision == ExecDecision::Allow;
+        // What it may be as well is not allowed by that.
+        let faces = if allows { faces.get(..1).unwrap_or_default() } else { faces };
         if self.names.is_empty() && self.called.is_empty() {
-            return takes(face.map_or(1, |face| face.first));
+            return faces.is_empty() && takes(1) || faces.iter().any(|face| takes(face.first));
         }
-        let Some(face) = face else { return self.is_about(program) && takes(1) };
-        let is_allowed = self.decision == ExecDecision::Allow;
-        if is_allowed && !program.facts.is_untouched(self.number) {
+        if faces.is_empty() {
+            return self.is_about(program) && takes(1) || !allows && self.is_dashed(program);
+        }
+        if allows && !program.facts.is_untouched(self.number) {
             return false;
         }
         // Of a program that is many, the file says nothing.
-        self.is_called(face.name) && takes(face.first)
+        faces.iter().any(|face| self.is_called(face.name) && takes(face.first))
             || self.is_called(program.file.name()) && takes(1)
+    }
+
+    /// Returns whether it is one of its programs with its first argument in the name: `git-push` is `git push`.
+    fn is_dashed(&self, Program { facts, argv, .. }: &Program) -> bool {
+        let Some((own, rest)) = argv.split_first().filter(|_| facts.is_of(self.number)) else {
+            return false;
+        };
+        let called = self.names.iter().chain(&self.called);
+        let mut first =
+            called.filter_map(|name| last_name(own).strip_prefix(&**name)?.strip_prefix(b"-"));
+        first.next().is_some_and(|first| self.takes(&[&[first.to_owned()], rest].concat()))
     }
 
     /// Returns whether a program is meant. To allow it, it must be the very file; else its name is enough as well.

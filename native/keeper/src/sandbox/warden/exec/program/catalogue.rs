@@ -18,6 +18,9 @@ const MOST_RECENT: usize = 256;
 /// The directories of the system's loaders.
 const DIRECTORIES: [&str; 4] = ["/lib64", "/lib", "/lib32", "/libx32"];
 
+/// How the names begin of programs that are many, and that take the first argument for the program then.
+const MANY: [&[u8]; 3] = [b"busybox", b"toybox", b"coreutils"];
+
 /// The facts about a file.
 #[derive(Debug, Default)]
 pub struct ProgramFacts {
@@ -92,11 +95,14 @@ impl Catalogue {
     fn look(&self, file: &ProgramFile) -> ProgramFacts {
         let any = |all: &Vec<KnownProgram>| all.iter().any(|known| known.is(file));
         let untouched = |all: &Vec<KnownProgram>| all.iter().any(|known| known.is_untouched(file));
+        let is: Vec<bool> = self.by_rule.iter().map(any).collect();
+        // By its name alone only where it is no program that a rule means.
+        let is_named_many = is_called_many(file.name()) && !is.contains(&true);
         ProgramFacts {
             script: script::first_line(&file.beginning(script::BEGINNING)),
             is_loader: is_loader(&file.path) || any(&self.loaders),
-            is_many: any(&self.many),
-            is: self.by_rule.iter().map(any).collect(),
+            is_many: is_named_many || any(&self.many),
+            is,
             is_untouched: self.by_rule.iter().map(untouched).collect(),
         }
     }
@@ -129,6 +135,11 @@ impl KnownProgram {
 /// Returns the last name of a path.
 pub fn last_name(path: &[u8]) -> &[u8] {
     Path::new(std::ffi::OsStr::from_bytes(path)).file_name().unwrap_or_default().as_bytes()
+}
+
+/// Returns whether what is called so takes its first argument for the program.
+pub fn is_called_many(name: &[u8]) -> bool {
+    MANY.iter().any(|many| name.starts_with(many))
 }
 
 /// Returns the paths of the system's loaders.

@@ -20,7 +20,7 @@ pub struct Chain {
     pub others: Vec<Program>,
     /// The program as the kernel starts it.
     pub last: Program,
-    /// Whether that is what is executed. A loader opens its program by itself, afterwards.
+    /// Whether that is what is executed. An interpreter and a loader open what they run by themselves, afterwards.
     pub is_certain: bool,
 }
 
@@ -31,14 +31,16 @@ impl Chain {
         let first = Program::new(catalogue, ProgramFile::of(file)?, called, argv);
         let mut last = first.clone();
         let mut others = Vec::new();
+        let mut is_certain = true;
         while let Some(next) = interpreter(caller, &last, catalogue)? {
             if others.len() == MOST_SCRIPTS {
                 return Err(libc::ELOOP);
             }
+            is_certain &= is_kept(&last);
             others.push(next.clone());
             last = next;
         }
-        let chain = Chain { main: first, others, last, is_certain: true };
+        let chain = Chain { main: first, others, last, is_certain };
         Ok(chain.with_loaded(caller, catalogue))
     }
 
@@ -52,7 +54,7 @@ impl Chain {
     /// Puts what a loader loads first.
     fn with_loaded(mut self, caller: &Caller, catalogue: &Catalogue) -> Chain {
         let Some(loaded) = loader::target(caller, &self.last, catalogue) else { return self };
-        self.is_certain = loaded.file.is_kept() && is_at_its_path(&loaded);
+        self.is_certain &= is_kept(&loaded);
         if self.others.is_empty() {
             self.others = vec![std::mem::replace(&mut self.main, loaded)];
         } else {
@@ -62,9 +64,10 @@ impl Chain {
     }
 }
 
-/// Returns whether it was called by its real path, on which there is no link.
-fn is_at_its_path(program: &Program) -> bool {
-    program.file.path.as_os_str().as_bytes() == program.called
+/// Returns whether whoever opens it again opens the same: it was called by its real path, on which there is no link, and
+/// nothing can be written there.
+fn is_kept(program: &Program) -> bool {
+    program.file.is_kept() && program.file.path.as_os_str().as_bytes() == program.called
 }
 
 /// Returns the interpreter of a script, with the arguments that the kernel gives it. None: it is no script.

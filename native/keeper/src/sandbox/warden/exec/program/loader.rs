@@ -27,13 +27,18 @@ pub fn target(caller: &Caller, program: &Program, catalogue: &Catalogue) -> Opti
     let mut words = program.argv.iter().enumerate().skip(1);
     let mut name: Option<Vec<u8>> = None;
     let mut libraries: Vec<Vec<u8>> = Vec::new();
+    let mut are_options = true;
     while let Some((number, word)) = words.next() {
-        if !word.starts_with(b"-") || word == b"-" {
+        if !are_options || !word.starts_with(b"--") {
             let (called, file) = find(caller, word, &libraries)?;
             let name = name.unwrap_or_else(|| last_name(word).to_owned());
             let rest = program.argv.iter().skip(number + 1).cloned();
             let argv = std::iter::once(name).chain(rest).collect();
             return Some(Program::new(catalogue, file, called, argv));
+        }
+        if word == b"--" {
+            are_options = false;
+            continue;
         }
         if WITH_VALUE.contains(&&**word) {
             let value = words.next().map(|(_, value)| value.clone()).unwrap_or_default();
