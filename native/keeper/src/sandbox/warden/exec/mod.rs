@@ -32,7 +32,7 @@ use program::catalogue::Catalogue;
 use program::chain::Chain;
 use program::file::FileStamp;
 use program::running;
-pub use questions::Questions;
+pub use questions::ExecQuestions;
 use recent::RecentDenials;
 use rules::ExecRules;
 use word::ExecReason;
@@ -47,13 +47,13 @@ pub struct Executions {
     patience: Duration,
     /// forkline's own program, which starts commands.
     launcher: Option<FileStamp>,
-    questions: Arc<Questions>,
+    questions: Arc<ExecQuestions>,
     recent: RecentDenials,
 }
 
 impl Executions {
     /// None: the plan has no decisions, or its expressions are not valid. The working directory must be `/proc`.
-    pub fn of(plan: &ExecPlan, questions: Arc<Questions>) -> Option<Executions> {
+    pub fn of(plan: &ExecPlan, questions: Arc<ExecQuestions>) -> Option<Executions> {
         let told = plan.told?;
         Some(Executions {
             rules: ExecRules::new(plan)?,
