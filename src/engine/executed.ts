@@ -18,7 +18,7 @@ export interface ExecutedProgram {
    * Why: by a `rule`; no rule held (`otherwise`); `onExec` has answered (`asked`), or not in time (`unanswered`), or
    * there was nobody to ask (`unasked`); a command has changed the program or its arguments after the decision, and
    * the process was killed (`raced`); the process is traced by another one, and can't be held to the rules
-   * (`traced`); or the arguments are too long to be asked about (`long`).
+   * (`traced`), nor can one whose file its user may execute and not read (`unread`); or the arguments are too long to be asked about (`long`).
    */
   readonly why: ExecReason;
   /**
@@ -41,4 +41,5 @@ export type ExecReason =
   | 'unasked'
   | 'raced'
   | 'traced'
+  | 'unread'
   | 'long';

@@ -96,6 +96,10 @@ test.each<[Partial<Denial>, string]>([
     'It is traced by another process, and so the rules could not be kept. Run it without a tracer.',
   ],
   [
+    { why: 'unread' },
+    'Its file can be executed and not read, and so the rules could not be kept. Do without it, or ask the user.',
+  ],
+  [
     { why: 'long' },
     'Its arguments are too long for the user to be asked about. Give it fewer at a time.',
   ],

@@ -90,6 +90,7 @@ pub fn why_denied(word: &str) -> Option<String> {
         Some("unanswered") => "nobody has answered in time whether it is allowed",
         Some("unasked") => "nobody was there to be asked whether it is allowed",
         Some("long") => "its arguments are too long for a question whether it is allowed",
+        Some("unread") => "its file can't be read, so that its sandbox's rules could not be kept",
         _ => "the rules of its sandbox deny it",
     };
     // Before it: WHY, EXACT, PID, PARENT, AT, PROGRAM, BY.

@@ -49,6 +49,10 @@ const ADVICE: Readonly<Record<ExecReason, Advice>> = {
     reason: 'It is traced by another process, and so the rules could not be kept.',
     instead: 'Run it without a tracer.',
   },
+  unread: {
+    reason: 'Its file can be executed and not read, and so the rules could not be kept.',
+    instead: DO_WITHOUT,
+  },
   long: {
     reason: 'Its arguments are too long for the user to be asked about.',
     instead: 'Give it fewer at a time.',

@@ -84,7 +84,9 @@ impl Executions {
         let chain = attempt.and_then(|attempt| Chain::of(&process, attempt, &self.catalogue));
         let chain = match chain {
             Ok(chain) => chain,
-            Err(errno) => return listener.answer(&notice, Err(errno)),
+            Err(errno) if self.holds => return listener.answer(&notice, Err(errno)),
+            // Nothing may be denied, so the kernel decides: the memory of some callers can't be read.
+            Err(_) => return listener.go_on(&notice),
         };
         let caller = &ExecCaller::new(process, telling);
         let by = caller.executor(self.launcher);
@@ -142,6 +144,9 @@ impl Executions {
                 decided.tell(true, reason, false);
             }
             return listener.go_on(notice);
+        }
+        if !decided.chain.last.file.is_readable() {
+            return self.deny(listener, notice, decided, ExecReason::Unread);
         }
         if tells {
             decided.caller.worker();

@@ -21,6 +21,7 @@ pub enum ExecReason {
     Unasked,
     Raced,
     Traced,
+    Unread,
     Long,
 }
 
@@ -48,6 +49,7 @@ impl ExecReason {
             ExecReason::Unasked => "unasked",
             ExecReason::Raced => "raced",
             ExecReason::Traced => "traced",
+            ExecReason::Unread => "unread",
             ExecReason::Long => "long",
         }
     }

@@ -125,6 +125,11 @@ impl ProgramFile {
             .is_ok_and(|found| found.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY))
     }
 
+    /// Returns whether this process may read it. What a process has become that executes another file is not seen.
+    pub fn is_readable(&self) -> bool {
+        self.open().is_ok()
+    }
+
     fn open(&self) -> io::Result<File> {
         // The working directory is the host's `/proc`.
         let name = CString::new(format!("self/fd/{}", self.file.as_fd().as_raw_fd()))?;
