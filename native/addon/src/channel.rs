@@ -5,12 +5,13 @@
 
 use std::sync::Arc;
 
-use forkline_engine::{Chunk, Ended, ExecQuestion, Hearing, Label, OnAsk, Sink};
+use forkline_engine::{Chunk, Ended, Engine, ExecQuestion, Hearing, Label, OnAsk, Sink};
 use napi::bindgen_prelude::{Float64Array, FnArgs, Function, ToNapiValue, Unknown};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Result, Status, sys};
 use parking_lot::Mutex;
 
+use crate::asked::DetachedQuestions;
 use crate::event::EngineEvent;
 use crate::record::{Figures, JsRecord};
 
@@ -23,6 +24,8 @@ pub struct EventQueue {
     pending: Mutex<Vec<EngineEvent>>,
     /// None once the environment has ended.
     waker: Mutex<Option<DispatchFunction>>,
+    /// Those of detached commands, which go on when the environment has ended.
+    pub questions: DetachedQuestions,
 }
 
 /// The events of one crossing, which become an array of records in JavaScript.
@@ -37,8 +40,11 @@ impl EventQueue {
         dispatch: &Function<FnArgs<(Batch,)>, Unknown<'static>>,
         figures: Float64Array,
     ) -> Result<Arc<Self>> {
-        let events =
-            Arc::new(EventQueue { pending: Mutex::new(Vec::new()), waker: Mutex::new(None) });
+        let events = Arc::new(EventQueue {
+            pending: Mutex::new(Vec::new()),
+            waker: Mutex::new(None),
+            questions: DetachedQuestions::default(),
+        });
         let queue = Arc::downgrade(&events);
         let at_most = figures.len() / EngineEvent::FIGURES;
         let figures = Arc::new(Mutex::new(figures));
@@ -92,10 +98,11 @@ impl EventQueue {
         Hearing::Heard
     }
 
-    /// Drops the function, since the environment ends and can be called no more.
-    pub fn close(&self) {
+    /// Drops the function, since the environment ends and can be called no more: nobody answers its questions.
+    pub fn close(&self, engine: &Engine) {
         let waker = self.waker.lock().take();
         drop(waker);
+        self.questions.end(engine);
     }
 }
 
@@ -119,10 +126,11 @@ impl ToNapiValue for Batch {
 /// Returns the function that tells of the questions of a detached command with this id.
 pub fn asker(id: f64, events: Arc<EventQueue>) -> OnAsk {
     Box::new(move |question| {
-        events.tell(match question {
-            Some(question) => EngineEvent::Asked { id, question },
-            None => EngineEvent::DetachedOver { id },
-        })
+        let tell = |question| events.tell(EngineEvent::Asked { id, question });
+        match question {
+            Some(question) => events.questions.tell(question, tell),
+            None => events.tell(EngineEvent::DetachedOver { id }),
+        }
     })
 }
 

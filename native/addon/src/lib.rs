@@ -1,5 +1,6 @@
 //! The N-API interface of the engine: JavaScript objects in, events out. No logic.
 
+mod asked;
 mod capture;
 mod channel;
 mod environ;
@@ -16,8 +17,7 @@ use std::ffi::CString;
 use std::sync::Arc;
 
 use forkline_engine::{
-    Directory, Ended, Engine, Errno, ExecAnswer, Handle, HostDirectory, MembersGone, Owner, Signal,
-    Sink,
+    Directory, Ended, Engine, Errno, Handle, HostDirectory, MembersGone, Owner, Signal, Sink,
 };
 use napi::bindgen_prelude::{
     Either, Float64Array, FnArgs, Function, Latin1String, Uint8Array, Unknown,
@@ -81,7 +81,7 @@ impl Channel {
         let owners = Arc::new(Mutex::new(HashMap::new()));
         let ending = (events.clone(), owners.clone());
         env.add_env_cleanup_hook(ending, move |(events, owners)| {
-            events.close();
+            events.close(engine);
             host::end_owners(engine, &owners.lock());
         })?;
         let (handles, host_directory) = (HashMap::new(), HostDirectory::default());
@@ -260,7 +260,7 @@ impl Channel {
     /// Answers a question about a program: 1 allows it, 0 denies it, and 2 says that nobody can answer.
     #[napi]
     pub fn decide(&self, keeper: f64, number: f64, answer: u32) {
-        self.engine.decide(keeper as u64, number as u64, ExecAnswer::of(answer.into()));
+        self.events.questions.decide(self.engine, (keeper, number), answer);
     }
 
     /// Asks to be told when no member is left. The reply is false when that can't be found out any more.

@@ -62,6 +62,16 @@ test('once the host is gone, what is to be asked is denied', async () => {
   expect(receiptOf(task)?.executed).toMatchObject([{ decision: 'deny', why: 'unasked' }]);
 });
 
+test('once its worker thread has ended, what it was asked is denied', async () => {
+  const host = startHost('asked-worker', { args: [asking().cwd] });
+  const { id } = await host.next<{ id: string }>();
+  const task = await attach(tasks.note(id));
+  expect(await task.wait({ ended: true, atMostMs: 20_000 })).toMatchObject({ kind: 'ended' });
+  expect(receiptOf(task)?.executed).toMatchObject([{ decision: 'deny', why: 'unasked' }]);
+  host.child.kill('SIGKILL');
+  await host.ended;
+});
+
 test('a start that a rule denies says so', async () => {
   const rules = [{ program: 'bash', answer: 'deny', say: 'no shells' }] as const;
   expect(await failureOf(detach('true', asking({ rules })))).toMatchObject({
