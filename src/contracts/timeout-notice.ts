@@ -1,4 +1,5 @@
 import type { TimeoutReason } from '../engine/told/timeout-reason.js';
+import { visibleText } from '../support/text.js';
 import { describeProcess, timedOut } from './notices.js';
 
 /** How a tool gives a command more time, as sentences for a model. */
@@ -42,6 +43,8 @@ function whyNotice(reason: TimeoutReason): string {
   const { pid, command } = reason;
   const who = describeProcess({ pid, command });
   switch (reason.kind) {
+    case 'asked':
+      return `The user was asked about \`${visibleText(command)}\`, and had not answered.`;
     case 'terminal':
       return `${who} waited for keys at the terminal.`;
     case 'stdin':
@@ -68,6 +71,8 @@ function whyNotice(reason: TimeoutReason): string {
 
 function adviceFor({ kind }: TimeoutReason, { more, background }: MoreTime): string {
   switch (kind) {
+    case 'asked':
+      return 'Do without it, or ask the user.';
     case 'terminal':
       return (
         'More time does not help: use a program that asks nothing, or options with which it ' +

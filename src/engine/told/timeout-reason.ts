@@ -11,6 +11,8 @@ interface SeenProcess {
  * The first that applies:
  */
 export type TimeoutReason =
+  /** `onExec` was asked about a program, and had not answered: `command` is that program. */
+  | ({ readonly kind: 'asked' } & SeenProcess)
   /** A process waited for keys of the terminal (`pty`). */
   | ({ readonly kind: 'terminal' } & SeenProcess)
   /** A process waited for input on stdin, which is open and empty. */
@@ -53,6 +55,7 @@ export function toTimeoutReason(words: string, text: string): TimeoutReason | un
   if (!(pid > 0)) return undefined;
   const process = { pid, command: values.get('command') ?? text };
   switch (kind) {
+    case 'asked':
     case 'terminal':
     case 'stdin':
     case 'stopped':

@@ -85,7 +85,8 @@ describe('a question is over', () => {
   test('when the time of its command is over', async () => {
     const { onExec, asked } = unanswering();
     const result = await run(COMMAND, { ...asking(), onExec, timeoutMs: 300 });
-    expect(result.outcome).toMatchObject({ kind: 'timedOut' });
+    const reason = { kind: 'asked', pid: expect.any(Number), command: 'env echo asked' };
+    expect(result.outcome).toMatchObject({ kind: 'timedOut', reason });
     expect((await asked).aborted).toBe(true);
   });
 

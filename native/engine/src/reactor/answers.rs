@@ -77,7 +77,8 @@ impl Reactor {
             Answer::Unfit { errno, why } => self.handle_unfit_cradle(id, errno, 0, &why),
             // This answer is for keepers of detached commands.
             Answer::Stands(_) => {}
-            Answer::Reason(reason) => command.reason = Some(reason),
+            // What the keeper has seen comes after what is known here.
+            Answer::Reason(reason) => command.reason = command.reason.take().or(Some(reason)),
             Answer::Exit(told) => self.exited(id, told),
             Answer::Empty => self.all_members_gone(id, false),
             Answer::Signalled(sent) => {

@@ -34,6 +34,7 @@ impl Reactor {
         self.read_answers(id);
         let Some(command) = self.commands.get(&id) else { return };
         if matches!(command.phase, Phase::Running) {
+            self.note_asked(id);
             self.terminate(id, Cause::TimedOut);
         }
     }

@@ -12,7 +12,9 @@ use crate::command::sink::{ExecQuestion, Hearing, OnAsk};
 use crate::keeper::Keeper;
 use crate::reactor::Reactor;
 use crate::reactor::state::command::Phase;
-use crate::reactor::state::questions::{AskingCommand, DetachedAsker, Unplaced};
+use crate::reactor::state::questions::{
+    AskingCommand, DetachedAsker, ToldQuestion, Unplaced, reason_of,
+};
 use crate::reactor::state::timers::Alarm;
 
 /// The time for which the news of a cradle, or of the command in it, may be later than a question. Only a machine
@@ -37,15 +39,15 @@ impl Reactor {
     pub(super) fn withdrawn(&mut self, keeper: &Keeper, number: u64) {
         let is_it = |one: &Unplaced| (one.keeper, one.number) == (keeper.id, number);
         self.questions.unplaced.retain(|one| !is_it(one));
-        if let Some(asker) = self.questions.told.remove(&(keeper.id, number)) {
-            self.hear(asker, ExecQuestion { keeper: keeper.id, number, ask: None });
+        if let Some(told) = self.questions.told.remove(&(keeper.id, number)) {
+            self.hear(told.asker, ExecQuestion { keeper: keeper.id, number, ask: None });
         }
     }
 
     /// Passes on an answer. One that is not awaited any more has no effect.
     pub(super) fn decide(&mut self, keeper: u64, number: u64, answer: ExecAnswer) {
-        let Some(asker) = self.questions.told.remove(&(keeper, number)) else { return };
-        if let AskingCommand::Command(id) = asker
+        let Some(told) = self.questions.told.remove(&(keeper, number)) else { return };
+        if let AskingCommand::Command(id) = told.asker
             && let Some(command) = self.commands.get_mut(&id)
             && matches!(command.phase, Phase::Starting { .. })
         {
@@ -124,9 +126,9 @@ impl Reactor {
     /// Answers the questions of a command that is over, or is to be: nobody will.
     pub(super) fn end_questions(&mut self, command: u64) {
         let of_command =
-            |_: &(u64, u64), asker: &mut AskingCommand| *asker == AskingCommand::Command(command);
+            |_: &(u64, u64), it: &mut ToldQuestion| it.asker == AskingCommand::Command(command);
         let ended: Vec<_> = self.questions.told.extract_if(of_command).collect();
-        for ((keeper, number), asker) in ended {
+        for ((keeper, number), ToldQuestion { asker, .. }) in ended {
             let found = self.keepers.iter().find(|one| one.id == keeper).cloned();
             let Some(found) = found else { continue };
             answer_question(&found, number, ExecAnswer::Unasked);
@@ -137,9 +139,9 @@ impl Reactor {
     /// Forgets the questions of a keeper that has died; those who were asked are told.
     pub(super) fn forget_questions(&mut self, keeper: &Keeper) {
         self.questions.unplaced.retain(|one| one.keeper != keeper.id);
-        let of_keeper = |(id, _): &(u64, u64), _: &mut AskingCommand| *id == keeper.id;
+        let of_keeper = |(id, _): &(u64, u64), _: &mut ToldQuestion| *id == keeper.id;
         let ended: Vec<_> = self.questions.told.extract_if(of_keeper).collect();
-        for ((id, number), asker) in ended {
+        for ((id, number), ToldQuestion { asker, .. }) in ended {
             self.hear(asker, ExecQuestion { keeper: id, number, ask: None });
         }
         self.forget_detached(|(id, _)| id == keeper.id);
@@ -147,7 +149,17 @@ impl Reactor {
 
     /// Returns whether a program of this command waits for an answer.
     pub(super) fn has_question(&self, command: u64) -> bool {
-        self.questions.told.values().any(|asker| *asker == AskingCommand::Command(command))
+        self.questions.told.values().any(|it| it.asker == AskingCommand::Command(command))
+    }
+
+    /// Notes that a command's time is over while a program of it waits for an answer.
+    pub(super) fn note_asked(&mut self, command: u64) {
+        let told = self.questions.told.iter();
+        let its = told.filter(|(_, it)| it.asker == AskingCommand::Command(command));
+        let first = its.min_by_key(|(number, _)| **number).map(|(_, it)| it.reason.clone());
+        if let Some(command) = self.commands.get_mut(&command) {
+            command.reason = first;
+        }
     }
 
     fn keeper_of_question(&self, one: &Unplaced) -> Option<Arc<Keeper>> {
@@ -177,9 +189,10 @@ impl Reactor {
         number: u64,
         ask: Box<ExecAsk>,
     ) {
+        let reason = reason_of(&ask);
         let question = ExecQuestion { keeper: keeper.id, number, ask: Some(ask) };
         // This comes first, since the answer may come at once.
-        self.questions.told.insert((keeper.id, number), asker);
+        self.questions.told.insert((keeper.id, number), ToldQuestion { asker, reason });
         if self.hear(asker, question) == Hearing::Unheard {
             self.questions.told.remove(&(keeper.id, number));
             answer_question(keeper, number, ExecAnswer::Unasked);
