@@ -62,6 +62,8 @@ function emptyAgain(): string {
 /**
  * The command that replaces the shell in which it runs by one that reads its script from a pipe.
  *
+ * Where programs are decided on, the keeper knows the second one by its first arguments.
+ *
  * @param directory The directory of the pipe.
  * @param startUp The value of `BASH_ENV`, a file that only the second shell may read. It may open descriptors.
  */

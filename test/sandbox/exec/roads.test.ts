@@ -1,4 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { createBashTool, type OnExec, run, spawn, TaskManager } from '../../../src/index.js';
@@ -196,6 +198,34 @@ test('calls in one shell are asked each in its own context', async () => {
     await tool.dispose();
   }
   expect(seen).toEqual([1, 2]);
+});
+
+test.each(['deny', 'ask'] as const)(
+  'a persistent shell starts where all else is %s',
+  async (otherwise) => {
+    const { cwd, sandbox } = asking({ otherwise });
+    const onExec = vi.fn<OnExec>(() => 'deny');
+    const tool = createBashTool({ contract: 'session', persistent: true, cwd, sandbox, onExec });
+    try {
+      expect(await answerTo(tool, { command: 'echo here; cd /; env true' })).toContain('here\n');
+      // That holds for the shell itself.
+      const told = await answerTo(tool, { command: 'pwd; (exec bash --norc --noprofile -c true)' });
+      expect(told).toMatch(/^\/\n/);
+      expect(told).toContain('`bash --norc --noprofile -c true`');
+    } finally {
+      await tool.dispose();
+    }
+  },
+);
+
+test("a snapshot of the user's shell is taken where all else is denied", async () => {
+  const { cwd, sandbox } = asking({ otherwise: 'deny' });
+  const rcFile = join(cwd, 'rc');
+  writeFileSync(rcFile, "alias greet='echo hello'\n");
+  const shellSnapshot = { rcFile };
+  const tool = createBashTool({ contract: 'workspace', cwd, sandbox, shellSnapshot });
+  expect(await answerTo(tool, { command: 'greet' })).toContain('hello');
+  await tool.dispose();
 });
 
 test("what looks at git's working trees is not asked about, and not told", async () => {

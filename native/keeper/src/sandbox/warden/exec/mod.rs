@@ -89,7 +89,7 @@ impl Executions {
             Err(_) => return listener.go_on(&notice),
         };
         let caller = &ExecCaller::new(process, telling);
-        let by = caller.executor(self.launcher);
+        let by = caller.executor(self.launcher, &chain);
         if !listener.stands(&notice) {
             return;
         }
