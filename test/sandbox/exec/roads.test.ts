@@ -10,6 +10,7 @@ import { testWithNode, useFar } from '../../support/far.js';
 import { leavesNothingBehind } from '../../support/leftovers.js';
 import { failureOf, printed } from '../../support/results.js';
 import { useScenes } from '../../support/sandbox.js';
+import { answerTo } from '../../support/tool.js';
 
 // That each road asks, and goes on with the answer, is in test/options/roads.test.ts.
 leavesNothingBehind(40);
