@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -19,6 +20,8 @@ pub struct Telling {
     pub keeper: i32,
     pub lifeline: OwnedFd,
     pub lines: DenialSockets,
+    /// Whether the host has taken nothing for too long.
+    pub is_deaf: AtomicBool,
 }
 
 impl Telling {
@@ -42,8 +45,12 @@ impl Teller for Telling {
 
     fn tell(&self, cradle: i32, what: String) {
         if !self.lines.send_denial(cradle, &what) {
-            let news = News::Denied(cradle, what);
-            let _ = send(self.lifeline.as_fd(), [&news.encode(), b""], &[]);
+            let news = News::Denied(cradle, what).encode();
+            let tell = || send(self.lifeline.as_fd(), [&news, b""], &[]);
+            // A host that is stopped keeps programs waiting once, and then not until it takes something again.
+            let is_deaf = self.is_deaf.load(Ordering::Acquire);
+            let is_told = if is_deaf { tell().is_ok() } else { kept::patiently(tell) };
+            self.is_deaf.store(!is_told, Ordering::Release);
         }
     }
 }

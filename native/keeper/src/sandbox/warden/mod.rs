@@ -119,7 +119,8 @@ impl Warden {
         let lines = DenialSockets::new(given.lines, move |number, answer| {
             asked.answer(number, answer);
         });
-        let telling = Arc::new(Telling { keeper: guarded.keeper, lifeline, lines });
+        let is_deaf = AtomicBool::new(false);
+        let telling = Arc::new(Telling { keeper: guarded.keeper, lifeline, lines, is_deaf });
         let settings = others.settler.zip(store).and_then(|(settler, store)| {
             Settings::new(plan, settler, store, Arc::clone(&telling)).ok()
         });
