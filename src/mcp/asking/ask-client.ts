@@ -1,24 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ServerContext } from '@modelcontextprotocol/server';
 import type { ExecRequest } from '../../index.js';
 
-/** The client of a call, and its request that waits for the answer. */
-export interface CallingClient {
+/** Who is asked about programs. */
+export interface ProgramAsker {
   /** Asks whether a program may be executed. */
   ask(request: ExecRequest): Promise<'allow' | 'deny'>;
-  readonly request: ServerContext;
-  /** Aborted when the client has left the call; absent: its request says it. */
-  readonly signal?: AbortSignal;
-  /** Whether something was denied since its user could not be asked. */
-  readonly wasMute: boolean;
-  /** Notes that the call is answered. */
-  over(): void;
 }
 
-const clients = new AsyncLocalStorage<CallingClient>();
+const clients = new AsyncLocalStorage<ProgramAsker>();
 
 /** Runs a call whose commands may ask this client. */
-export function withClient<Result>(client: CallingClient, call: () => Result): Result {
+export function withClient<Result>(client: ProgramAsker, call: () => Result): Result {
   return clients.run(client, call);
 }
 

@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { onAbort } from '../../support/abort.js';
 import { refused } from '../../support/timing.js';
-import type { CallingClient } from './ask-client.js';
+import type { CallingClient } from './calling-client.js';
 import { PushedClient } from './pushed.js';
 import { isByRounds } from './question.js';
 import { type RoundResult, RoundsCall } from './rounds.js';

@@ -1,6 +1,6 @@
 import type { Server, ServerContext } from '@modelcontextprotocol/server';
 import type { ExecRequest } from '../../index.js';
-import type { CallingClient } from './ask-client.js';
+import type { CallingClient } from './calling-client.js';
 import { canAsk, decisionIn, formOf } from './question.js';
 
 /** The policy's own time limit counts, which is shorter. */

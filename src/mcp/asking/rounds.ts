@@ -9,7 +9,7 @@ import {
 import type { ExecRequest } from '../../index.js';
 import { onAbort } from '../../support/abort.js';
 import { firstOf, startTimer } from '../../support/timing.js';
-import type { CallingClient } from './ask-client.js';
+import type { CallingClient } from './calling-client.js';
 import { canAsk, decisionIn, formOf } from './question.js';
 
 /** Clients give up after ten rounds. */

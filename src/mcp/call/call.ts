@@ -7,7 +7,8 @@ import {
   type ToolResult,
 } from '../../index.js';
 import { messageOf } from '../../support/errors.js';
-import { type CallingClient, withClient } from '../asking/ask-client.js';
+import { withClient } from '../asking/ask-client.js';
+import type { CallingClient } from '../asking/calling-client.js';
 import type { CallLog, CallOutcome } from '../call-log.js';
 import { ProgressStream } from './progress.js';
 

@@ -27,6 +27,15 @@ const TWO_THREADS = python(`import os, threading, time
 for word in ['one', 'two']:
     threading.Thread(target=lambda: os.execvp('sh', ['sh', '-c', 'echo one of two; exit 7'])).start()
 time.sleep(10)`);
+const OTHER_THREADS = python(`import os, threading, time
+def child():
+    threading.Thread(target=lambda: os.execv('/bin/true', ['true'])).start()
+    time.sleep(10)
+statuses = set()
+for burst in range(20):
+    pids = [pid for pid in (os.fork() for _ in range(16)) if pid or child()]
+    statuses |= {os.waitpid(pid, 0)[1] for pid in pids}
+print(statuses)`);
 const HANDLER = python(`import os, signal, subprocess
 seen = []
 signal.signal(signal.SIGALRM, lambda *_: seen.append(1))
@@ -43,6 +52,7 @@ const COMMANDS: readonly (readonly [what: string, command: string, ...needs: Nee
   ['640 programs of eight threads', THREADS, PYTHON],
   ['a program that another thread executes', OTHER_THREAD, PYTHON],
   ['programs that two threads execute at once', TWO_THREADS, PYTHON],
+  ['programs that other threads of 320 processes execute', OTHER_THREADS, PYTHON],
   ['signals with a handler', HANDLER, PYTHON],
   [
     'calls that fail',
