@@ -97,7 +97,7 @@ test.each<[Partial<Denial>, string]>([
   ],
   [
     { why: 'unread' },
-    'Its file can be executed and not read, and so the rules could not be kept. Do without it, or ask the user.',
+    'Its content is hidden from its user, and so the rules could not hold. Do without it, or ask the user.',
   ],
   [
     { why: 'long' },

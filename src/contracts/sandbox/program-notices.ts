@@ -50,7 +50,7 @@ const ADVICE: Readonly<Record<ExecReason, Advice>> = {
     instead: 'Run it without a tracer.',
   },
   unread: {
-    reason: 'Its file can be executed and not read, and so the rules could not be kept.',
+    reason: 'Its content is hidden from its user, and so the rules could not hold.',
     instead: DO_WITHOUT,
   },
   long: {
