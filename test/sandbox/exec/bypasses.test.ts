@@ -133,13 +133,16 @@ test('what the rule does not name runs: `rm` of a file, and other programs of bu
   expect(result).toMatchObject({ executed: [], output: { text: '' } });
 });
 
-test('who tries the next directory after a denial is not asked about again', async () => {
-  let asked = 0;
-  const onExec = () => (++asked === 1 ? 'deny' : 'allow') as 'deny' | 'allow';
-  const sandbox = { exec: { rules: [{ program: 'rm', answer: 'ask' }] } } as const;
-  const command = "mkdir d; sh -c 'rm -r d'; ls";
-  const result = await run(command, { cwd: folders(), sandbox, onExec });
-  const text = result.output.kind === 'complete' ? result.output.text : '';
-  expect([asked, text]).toEqual([1, 'sh: 1: rm: Permission denied\nd\n']);
-  expect(result.executed).toEqual([expect.objectContaining({ why: 'asked' })]);
-});
+test.each(['/usr/bin:/bin', '/usr/bin:/usr/local/bin:/usr/bin:/bin'])(
+  'who tries the next directory of %s after a denial is not asked about again',
+  async (PATH) => {
+    let asked = 0;
+    const onExec = () => (++asked === 1 ? 'deny' : 'allow') as 'deny' | 'allow';
+    const sandbox = { exec: { rules: [{ program: 'rm', answer: 'ask' }] } } as const;
+    const command = "mkdir d; sh -c 'rm -r d'; ls";
+    const result = await run(command, { cwd: folders(), env: { PATH }, sandbox, onExec });
+    const text = result.output.kind === 'complete' ? result.output.text : '';
+    expect([asked, text]).toEqual([1, 'sh: 1: rm: Permission denied\nd\n']);
+    expect(result.executed).toEqual([expect.objectContaining({ why: 'asked' })]);
+  },
+);

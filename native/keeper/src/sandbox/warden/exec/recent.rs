@@ -15,7 +15,6 @@ const MOST: usize = 256;
 struct RecentDenial {
     at: Instant,
     stamp: FileStamp,
-    called: Vec<Vec<u8>>,
     argv: Vec<Vec<u8>>,
 }
 
@@ -33,24 +32,16 @@ impl RecentDenials {
         if all.len() >= MOST {
             return;
         }
-        let Program { file, called, argv, .. } = program;
-        let called = vec![called.clone()];
-        let denial =
-            RecentDenial { at: Instant::now(), stamp: file.stamp, called, argv: argv.clone() };
-        all.insert(thread, denial);
+        let (stamp, argv) = (program.file.stamp, program.argv.clone());
+        all.insert(thread, RecentDenial { at: Instant::now(), stamp, argv });
     }
 
-    /// Returns whether a thread was just denied the same by another path. A path again is another attempt.
+    /// Returns whether a thread was just denied the same. A path may come again: `PATH` can name a directory twice.
     pub fn has(&self, thread: u32, program: &Program) -> bool {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Program { file, called, argv, .. } = program;
-        let same = all.get_mut(&thread).filter(|denial| {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Program { file, argv, .. } = program;
+        all.get(&thread).is_some_and(|denial| {
             denial.at.elapsed() < RECENT && denial.stamp == file.stamp && denial.argv == *argv
-        });
-        let Some(denial) = same.filter(|denial| !denial.called.contains(called)) else {
-            return false;
-        };
-        denial.called.push(called.clone());
-        true
+        })
     }
 }
