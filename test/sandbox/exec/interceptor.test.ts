@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { withExecRules } from '../../../../src/contracts/workspace/input/intercept-exec.js';
+import { withExecRules } from '../../../src/contracts/workspace/input/intercept-exec.js';
 import {
   createBashTool,
   type InterceptorExecRule,
   type SandboxOption,
   type WorkspaceOptions,
-} from '../../../../src/index.js';
-import { leavesNothingBehind, useFolder } from '../../../support/leftovers.js';
+} from '../../../src/index.js';
+import { leavesNothingBehind, useFolder } from '../../support/leftovers.js';
 
 leavesNothingBehind(1);
 const folder = useFolder();
