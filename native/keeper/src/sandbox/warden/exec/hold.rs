@@ -9,6 +9,11 @@ use std::fs;
 use std::io;
 use std::ptr::null_mut;
 
+// Their type differs between C libraries.
+const SEIZE: i64 = libc::PTRACE_SEIZE as i64;
+const INTERRUPT: i64 = libc::PTRACE_INTERRUPT as i64;
+const DETACH: i64 = libc::PTRACE_DETACH as i64;
+
 /// The process is killed if this process ends while it is held.
 const OPTIONS: i32 = libc::PTRACE_O_TRACEEXEC | libc::PTRACE_O_EXITKILL;
 
@@ -28,14 +33,14 @@ pub enum CallEnd {
 impl HeldCaller {
     /// Seizes a thread. The error is EPERM if another process traces it.
     pub fn seize(thread: i32) -> io::Result<HeldCaller> {
-        trace(libc::PTRACE_SEIZE, thread, OPTIONS).map(|()| HeldCaller { thread })
+        trace(SEIZE, thread, OPTIONS).map(|()| HeldCaller { thread })
     }
 
     /// Waits for the end of the call, which has just continued.
     pub fn wait(self) -> CallEnd {
         // Stops a thread whose call fails; one that executes a program stops before. Its number is that of its process
         // by then, so an error does not mean that it is gone.
-        let _ = trace(libc::PTRACE_INTERRUPT, self.thread, 0);
+        let _ = trace(INTERRUPT, self.thread, 0);
         loop {
             let mut status = 0;
             // SAFETY: fills the integer. Only what this thread has seized is waited for.
@@ -71,7 +76,7 @@ pub fn is_held(thread: i32) -> bool {
 
 /// Lets a held process go on. One that was killed meanwhile is waited for: nobody else could.
 pub fn release(pid: i32, signal: i32) {
-    if trace(libc::PTRACE_DETACH, pid, signal).is_err() {
+    if trace(DETACH, pid, signal).is_err() {
         reap(pid);
     }
 }
@@ -92,13 +97,13 @@ fn reap(pid: i32) {
             continue;
         }
         let is_over = ended < 0 || !libc::WIFSTOPPED(status);
-        if is_over || trace(libc::PTRACE_DETACH, pid, 0).is_ok() {
+        if is_over || trace(DETACH, pid, 0).is_ok() {
             return;
         }
     }
 }
 
-fn trace(request: u32, pid: i32, data: i32) -> io::Result<()> {
+fn trace(request: i64, pid: i32, data: i32) -> io::Result<()> {
     let address = null_mut::<libc::c_void>();
     // SAFETY: these requests read and write no memory of this process.
     match unsafe { libc::ptrace(request as _, pid, address, data as usize as *mut libc::c_void) } {
