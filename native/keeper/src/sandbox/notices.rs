@@ -1,4 +1,4 @@
-//! ExecQuestions of the kernel about system calls that the filter does not decide on, and the answers.
+//! Questions of the kernel about system calls that the filter does not decide on, and the answers.
 
 use std::io;
 use std::mem::MaybeUninit;

@@ -90,8 +90,8 @@ impl Caller {
 
     /// Returns the caller's umask.
     pub fn mask(&self) -> Result<u32, i32> {
-        let mask = self.status().lines().find_map(|line| line.strip_prefix("Umask:"));
-        mask.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).ok_or(libc::EACCES)
+        let mask = field(self.status(), "Umask:");
+        mask.and_then(|mask| u32::from_str_radix(mask, 8).ok()).ok_or(libc::EACCES)
     }
 
     /// Reads a path from the caller's memory, without the NUL at its end. The error is the kernel's: EFAULT
@@ -223,7 +223,7 @@ fn opened(result: i64) -> Result<OwnedFd, i32> {
 }
 
 /// Reads `/proc/PID/status`, which is shorter than a page: the kernel gives all of it at once.
-fn read_status(pid: i32) -> Result<String, i32> {
+pub fn read_status(pid: i32) -> Result<String, i32> {
     let mut text = vec![0; 4096];
     let file = File::open(format!("{pid}/status"));
     let length = file.and_then(|mut file| file.read(&mut text)).map_err(|error| errno(&error))?;
@@ -238,9 +238,13 @@ fn person(status: &str) -> Option<Person> {
     Some(Person { user: last_of("Uid:")?, group: last_of("Gid:")?, groups })
 }
 
+/// Returns the value of a line of such a file, whose name ends with a colon.
+pub fn field<'status>(status: &'status str, name: &str) -> Option<&'status str> {
+    status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
+}
+
 fn numbers(status: &str, name: &str) -> Option<Vec<u32>> {
-    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-    line.split_ascii_whitespace().map(|number| number.parse().ok()).collect()
+    field(status, name)?.split_ascii_whitespace().map(|number| number.parse().ok()).collect()
 }
 
 fn last_errno() -> i32 {

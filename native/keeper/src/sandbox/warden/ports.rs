@@ -79,7 +79,7 @@ impl RelayedPorts {
     fn publish(&self, socket: &OwnedFd, pid: i32, keeper: i32) -> Option<PortNotice> {
         let address = SocketAddr::try_from(getsockname(socket).ok()?).ok()?;
         let cradle = roster::cradle_above(pid, keeper)?;
-        let pid = leader(pid);
+        let pid = Caller::unknown(pid).leader().unwrap_or(pid);
         let ask = Ask::Listens(Listening { address, cradle, pid, name: name(pid) });
         let word = self.ask(&ask).filter(|word| !word.is_empty())?;
         Some(PortNotice { cradle, word })
@@ -132,13 +132,6 @@ fn loopback(target: SocketAddr) -> SocketAddr {
         ip => ip,
     };
     SocketAddr::new(ip, target.port())
-}
-
-/// Returns the process that a thread belongs to.
-fn leader(pid: i32) -> i32 {
-    let status = std::fs::read_to_string(format!("{pid}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
-    line.and_then(|number| number.trim().parse().ok()).unwrap_or(pid)
 }
 
 /// Returns the name of a process, which can choose it: other signs than these would end the word.

@@ -9,6 +9,8 @@ use std::fs;
 use std::io;
 use std::ptr::null_mut;
 
+use crate::sandbox::warden::caller::{field, read_status};
+
 // Their type differs between C libraries.
 const SEIZE: i64 = libc::PTRACE_SEIZE as i64;
 const INTERRUPT: i64 = libc::PTRACE_INTERRUPT as i64;
@@ -68,9 +70,8 @@ impl HeldCaller {
 
 /// Returns whether a thread of this process holds a thread. The working directory is the host's `/proc`.
 pub fn is_held(thread: i32) -> bool {
-    let status = fs::read_to_string(format!("{thread}/status")).unwrap_or_default();
-    let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"));
-    let tracer = tracer.map(str::trim).filter(|tracer| *tracer != "0");
+    let status = read_status(thread).unwrap_or_default();
+    let tracer = field(&status, "TracerPid:").filter(|tracer| *tracer != "0");
     tracer.is_some_and(|tracer| fs::exists(format!("self/task/{tracer}")).unwrap_or(false))
 }
 

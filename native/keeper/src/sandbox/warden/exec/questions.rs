@@ -1,10 +1,9 @@
-//! ExecQuestions about programs that wait for the host's answer.
+//! Questions about programs that wait for the host's answer.
 
 use std::collections::HashMap;
-use std::fs;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,6 +11,7 @@ use forkline_protocol::{ExecAnswer, ExecAsk, News, send};
 
 use crate::sandbox::kept::{HOST_GONE, patiently};
 use crate::sandbox::notices::{Listener, Notice};
+use crate::sandbox::warden::caller::{field, read_status};
 
 /// The most questions at once; the next ones are denials.
 const MOST: usize = 1024;
@@ -66,12 +66,11 @@ impl ExecQuestions {
         let mut all = self.interrupted.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(asked) = all.remove(&key(&notice, ask)) else { return Some(notice) };
         match asked.try_send(Told::Again(notice)) {
-            Ok(()) => None,
-            Err(error) => match error {
-                std::sync::mpsc::TrySendError::Full(Told::Again(notice))
-                | std::sync::mpsc::TrySendError::Disconnected(Told::Again(notice)) => Some(notice),
-                _ => None,
-            },
+            Err(
+                TrySendError::Full(Told::Again(back))
+                | TrySendError::Disconnected(Told::Again(back)),
+            ) => Some(back),
+            _ => None,
         }
     }
 
@@ -171,10 +170,9 @@ fn key(notice: &Notice, ask: &ExecAsk) -> CallKey {
 
 /// Returns whether a signal waits that the thread has a handler for. The working directory is the host's `/proc`.
 fn has_caught_signal(thread: u32) -> bool {
-    let status = fs::read_to_string(format!("{thread}/status")).unwrap_or_default();
-    let signals = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name));
-        line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+    let status = read_status(thread as i32).unwrap_or_default();
+    let signals = |name| {
+        field(&status, name).and_then(|mask| u64::from_str_radix(mask, 16).ok()).unwrap_or(0)
     };
     let pending = signals("SigPnd:") | signals("ShdPnd:");
     pending & signals("SigCgt:") & !signals("SigBlk:") != 0
