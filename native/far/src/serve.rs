@@ -19,8 +19,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::call_error::CallError;
-use crate::command::{Session, Wanted, begin};
+use crate::command::{Session, begin};
 use crate::wire::frames::{Fault, Parser};
+use crate::wire::table::checked;
 use crate::wire::{Connection, Taken};
 
 /// The version of the protocol; `src/remote/wire/protocol.ts` has the same number.
@@ -35,6 +36,9 @@ const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// The most calls of the client at once.
 const MAX_CALLS: usize = 256;
+
+const NO_TOOLS: &str =
+    "createBashTool: expected a far side with Node, got forkline-far, which has run() and spawn()";
 
 /// The kinds of calls that are served: clients learn from them that there are no tools.
 const TAKES: &[&str] = &["command"];
@@ -194,15 +198,13 @@ fn open(session: &Arc<Session>, call: u32, body: Option<Vec<u8>>) -> Result<(), 
         let busy = format!("{MAX_CALLS} calls are under way; nothing was started.");
         return Err(CallError::busy(busy));
     }
-    let wanted = serde_json::from_slice(&body).map_err(|error| {
+    let wrong = |error: serde_json::Error| {
         // A lone surrogate is the one thing that a client can send and that is not text here.
         let expected = if error.is_syntax() { "text without lone surrogates" } else { "a command" };
         CallError::input(format!("options: expected {expected}, got {error}"))
-    })?;
-    match wanted {
-        Wanted::Command(open) => begin(session, call, &open),
-        Wanted::Tool => Err(CallError::input(
-            "createBashTool: expected a far side with Node, got forkline-far, which has run() and spawn()",
-        )),
-    }
+    };
+    let body = serde_json::from_slice(&body).map_err(wrong)?;
+    let command = checked("open", "command", body).map_err(|Fault(text)| CallError::input(text))?;
+    let open = serde_json::from_value(command.ok_or_else(|| CallError::input(NO_TOOLS))?);
+    begin(session, call, &open.map_err(wrong)?)
 }

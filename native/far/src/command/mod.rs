@@ -23,7 +23,6 @@ use crate::call_error::CallError;
 use crate::command::after::{LimitsReport, SpillFile, Writers};
 use crate::command::chunks::pieces;
 use crate::command::names::errno_name;
-pub use crate::command::open::Wanted;
 use crate::command::open::{DeliveryForm, Open};
 use crate::command::options::prepare;
 use crate::command::told::{CommandEnd, Said};

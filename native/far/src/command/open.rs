@@ -3,17 +3,6 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// The kinds of calls.
-#[derive(Deserialize)]
-#[serde(tag = "op", rename_all = "lowercase")]
-pub enum Wanted {
-    /// A command: `run()` and `spawn()`.
-    Command(Open),
-    /// A tool, which needs TypeScript, or something that belongs to a tool.
-    #[serde(other)]
-    Tool,
-}
-
 /// A call that runs a command.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 
 use super::*;
 use crate::command::after::{LimitsReport, Writers, check};
-use crate::command::open::Wanted;
+use crate::command::open::Open;
+use crate::wire::table::checked;
 use crate::wire::table::tests::{Coverage, client_rows, sample_of};
 
 fn text(text: &str) -> Text {
@@ -74,10 +75,11 @@ fn all_that_is_told_of_a_command_is_in_the_table_and_all_of_the_table_is_told() 
 fn a_call_begins_with_all_fields_of_the_table_and_others_are_refused() {
     for row in client_rows().filter(|row| row["frame"] == "open") {
         let whole = sample_of(row);
-        let wanted = |body: &Map<String, Value>| {
-            serde_json::from_value::<Wanted>(Value::Object(body.clone()))
+        let begins = |body: &Map<String, Value>| {
+            let body = checked("open", "command", Value::Object(body.clone())).ok().flatten();
+            body.is_some_and(|body| serde_json::from_value::<Open>(body).is_ok())
         };
-        let is_refused = matches!(wanted(&whole).unwrap(), Wanted::Tool);
+        let is_refused = !begins(&whole);
         assert_eq!(is_refused, row["static"] == "refused", "{}", row["name"]);
         if is_refused {
             continue;
@@ -86,8 +88,7 @@ fn a_call_begins_with_all_fields_of_the_table_and_others_are_refused() {
             let mut without = whole.clone();
             without.remove(field.trim_end_matches('?'));
             let may_miss = field.ends_with('?') || kind.as_str().unwrap().contains("null");
-            let began = matches!(wanted(&without), Ok(Wanted::Command(_)));
-            assert_eq!(began, may_miss, "without {field}");
+            assert_eq!(begins(&without), may_miss, "without {field}");
         }
     }
 }
