@@ -16,9 +16,10 @@ import {
 
 /**
  * Descriptors that a runtime opens for itself, with or without this package: Deno two sockets, a second
- * after its start, and Bun an event loop at its first synchronous child process.
+ * after its start, and three with its first watch of a file, which it keeps when that is closed; Bun an event
+ * loop at its first synchronous child process.
  */
-const RUNTIMES_OWN = 'deno' in process.versions || 'bun' in process.versions ? 2 : 0;
+const RUNTIMES_OWN = 'deno' in process.versions ? 5 : 'bun' in process.versions ? 2 : 0;
 
 /**
  * Checks, once all tests of a file have run, that they left no process, zombie or descriptor. To be
