@@ -11,6 +11,8 @@ export default defineConfig({
     // `npm test` leaves them out, `npm run test:slow` runs them alone, `npm run test:all` runs all.
     tags: [{ name: 'slow', description: 'takes long, or asks much the same many times' }],
     pool: 'forks',
+    // Each file's process would transform all of the sources again.
+    experimental: { fsModuleCache: true, fsModuleCachePath: 'build/vite/modules' },
     fileParallelism: false,
     testTimeout: 60_000,
     hookTimeout: 60_000,
