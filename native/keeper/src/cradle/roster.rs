@@ -7,20 +7,33 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
 
 use forkline_protocol::memory_file;
+use rustix::fs::Timespec;
 use rustix::fs::ftruncate;
+use rustix::thread::futex;
 
 use crate::{outside, proc};
 
 /// The most cradles at once. Pages that are not used take no memory.
 const MOST: usize = 64 * 1024;
-const SIZE: usize = MOST * size_of::<RosterEntry>();
+/// The room before the seats.
+const HEADER: usize = 64;
+const SIZE: usize = HEADER + MOST * size_of::<RosterEntry>();
 /// What is in the place of a process id: nothing yet, a cradle that is to come, or one that has ended.
 const UNUSED: i32 = 0;
 const GIVEN: i32 = -1;
 const LEFT: i32 = -2;
+
+/// What lies before the seats.
+struct CommandEnds {
+    /// How many commands have ended, up to an overflow.
+    count: AtomicU32,
+    /// Whether somebody waits for the next one: others need not be woken.
+    is_awaited: AtomicU32,
+}
 
 /// One seat. The keeper gives the first that is free, so all seats after an unused one are unused.
 #[derive(Default)]
@@ -37,6 +50,7 @@ pub struct CradleSeat(&'static RosterEntry);
 
 /// The seats of this process's sandbox.
 static ROSTER: OnceLock<&'static [RosterEntry]> = OnceLock::new();
+static ENDS: OnceLock<&'static CommandEnds> = OnceLock::new();
 /// The seat of this cradle.
 static OWN: OnceLock<CradleSeat> = OnceLock::new();
 
@@ -58,9 +72,12 @@ pub fn map(file: &OwnedFd) -> io::Result<()> {
     if memory == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the mapping is as large, aligned to a page, never unmapped, and zeros are valid.
-    let seats = unsafe { std::slice::from_raw_parts(memory.cast::<RosterEntry>(), MOST) };
-    let _ = ROSTER.set(seats);
+    // SAFETY: the mapping is larger, aligned to a page, never unmapped, and zeros are valid.
+    let (ends, seats) = unsafe {
+        let seats = memory.byte_add(HEADER).cast::<RosterEntry>();
+        (&*memory.cast::<CommandEnds>(), std::slice::from_raw_parts(seats, MOST))
+    };
+    let _ = (ROSTER.set(seats), ENDS.set(ends));
     Ok(())
 }
 
@@ -94,6 +111,7 @@ impl CradleSeat {
     pub fn leave(self) {
         self.0.command.store(0, Ordering::Release);
         self.0.cradle.store(LEFT, Ordering::Release);
+        count_end();
     }
 }
 
@@ -109,6 +127,33 @@ pub fn number_command() {
 pub fn forget_command() {
     if let Some(CradleSeat(seat)) = OWN.get() {
         seat.command.store(0, Ordering::Release);
+        count_end();
+    }
+}
+
+fn count_end() {
+    if let Some(ends) = ENDS.get() {
+        ends.count.fetch_add(1, Ordering::SeqCst);
+        if ends.is_awaited.load(Ordering::SeqCst) != 0 {
+            // Not of this process alone.
+            let _ = futex::wake(&ends.count, futex::Flags::empty(), i32::MAX as u32);
+        }
+    }
+}
+
+/// Returns how many commands have ended, up to an overflow.
+pub fn ends() -> u32 {
+    ENDS.get().map_or(0, |ends| ends.count.load(Ordering::SeqCst))
+}
+
+/// Waits until more commands have ended than `seen`, at most for this time, which is shorter than a second. For one
+/// process beside the sandbox.
+pub fn wait_for_end(seen: u32, most: Duration) {
+    let most = Timespec { tv_sec: 0, tv_nsec: most.subsec_nanos().into() };
+    if let Some(ends) = ENDS.get() {
+        ends.is_awaited.store(1, Ordering::SeqCst);
+        let _ = futex::wait(&ends.count, futex::Flags::empty(), seen, Some(&most));
+        ends.is_awaited.store(0, Ordering::SeqCst);
     }
 }
 

@@ -25,7 +25,7 @@ const LONGEST: usize = 16 * 1024;
 enum ToldKind {
     /// What an agent of the user has signed.
     Signed,
-    /// A change that was held back.
+    /// A change that was held back, or the journal of all changes.
     Held,
     /// A port that is published.
     Port,
@@ -41,7 +41,7 @@ impl ToldKind {
     fn of(what: &str) -> ToldKind {
         match what.split_once('=') {
             Some(("signed", _)) => ToldKind::Signed,
-            Some(("held", _)) => ToldKind::Held,
+            Some(("held" | "undo", _)) => ToldKind::Held,
             Some(("port", _)) => ToldKind::Port,
             _ if ExecWords::is_one(what) => ToldKind::Executed,
             _ => ToldKind::Denied,

@@ -73,6 +73,9 @@ pub fn build(plan: &Plan, ground: &Ground, has_users: bool) -> Result<Built, Set
     enforced.set(Protection::SocketFamilies, Mechanism::Seccomp);
     enforced.set(Protection::Privileges, Mechanism::Namespace);
     enforced.set(Protection::Settings, Mechanism::of_settings(plan, judges_settings));
+    if plan.undo.is_some() {
+        enforced.set(Protection::Undo, Mechanism::Journal);
+    }
     enforced.set(Protection::Caches, caching);
     Ok(Built { enforced, listener, git, beneath, agents, warden: None })
 }
@@ -111,11 +114,12 @@ fn confine(
         .map_err(SetupError::of(Protection::Privileges, "giving up privileges"))?;
     ruleset.enter().map_err(SetupError::of(Protection::Write, "entering Landlock's rules"))?;
     // In a network of its own, all processes may use the loopback.
-    let gated = has_namespaces && plan.paths(Access::Git).next().is_some();
+    let recorded = has_namespaces && plan.undo.is_some();
+    let gated = has_namespaces && (plan.paths(Access::Git).next().is_some() || recorded);
     let network = plan.network || has_namespaces;
     let listened = has_namespaces && plan.ports.publishes();
     let executed = has_namespaces && plan.exec.told.is_some();
-    let rules = Rules { network, judged: has_namespaces, listened, executed, gated };
+    let rules = Rules { network, judged: has_namespaces, listened, executed, gated, recorded };
     let listener = filter::enter(rules)
         .map_err(SetupError::of(Protection::SocketFamilies, "filtering system calls"))?;
     Ok((has_scopes, listener))

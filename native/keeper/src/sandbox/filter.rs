@@ -2,14 +2,17 @@
 //! bypass the filter, and may leave connections and changes by name to the warden.
 
 pub mod calls;
+pub mod naming;
 
 use std::io;
 use std::mem::offset_of;
 use std::os::fd::{FromRawFd, OwnedFd};
 
 use crate::sandbox::filter::calls::{
-    FOREIGN, IO_URING_SETUP, NATIVE, Naming, Numbers, OPENAT2, OWN,
+    ATTRIBUTES_AT, FOREIGN, IO_URING_SETUP, NATIVE, Numbers, OPENAT2, OWN,
 };
+
+use crate::sandbox::filter::naming::Naming;
 
 type Instructions = Vec<libc::sock_filter>;
 
@@ -55,6 +58,8 @@ pub struct Rules {
     pub executed: bool,
     /// Whether the warden is asked about calls that make, change or remove something by its name.
     pub gated: bool,
+    /// Whether the warden records all changes, so that it is asked about each.
+    pub recorded: bool,
 }
 
 fn instruction(code: u16, jt: u8, jf: u8, k: u32) -> libc::sock_filter {
@@ -101,7 +106,9 @@ fn calls(numbers: &Numbers, rules: Rules, refusal: u32) -> Instructions {
         all.extend(when_greater(0x3fff_ffff, vec![answer(ERRNO | libc::ENOSYS as u32)]));
     }
     // The answer of a kernel without keyrings, and without a call whose flags no filter sees.
-    for number in numbers.keys.into_iter().chain(rules.gated.then_some(OPENAT2)) {
+    let unseen = rules.gated.then_some(OPENAT2);
+    let unrecorded = ATTRIBUTES_AT.into_iter().filter(|_| rules.recorded);
+    for number in numbers.keys.into_iter().chain(unseen).chain(unrecorded) {
         all.extend(when(number, vec![answer(ERRNO | libc::ENOSYS as u32)]));
     }
     let families: &[u32] = if rules.network { &[AF_INET, AF_INET6, AF_NETLINK] } else { &[] };
@@ -128,20 +135,26 @@ fn calls(numbers: &Numbers, rules: Rules, refusal: u32) -> Instructions {
     }
     if rules.gated {
         for (number, naming) in numbers.naming {
-            all.extend(when(*number, named(*naming)));
+            all.extend(when(*number, named(*naming, rules.recorded)));
+        }
+    }
+    if rules.recorded {
+        for (number, _) in numbers.changing {
+            all.extend(when(*number, vec![answer(NOTIFY)]));
         }
     }
     all.push(answer(ALLOW));
     all
 }
 
-/// Returns the instructions for named calls; opening unchanged and changing an open file are allowed.
-fn named(naming: Naming) -> Instructions {
+/// Returns the instructions for named calls; opening unchanged is allowed, and so is changing an open file where
+/// changes are not recorded.
+fn named(naming: Naming, recorded: bool) -> Instructions {
     const CHANGES: i32 = libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC;
     let flags = match naming {
         Naming::Open => SECOND,
         Naming::OpenAt => THIRD,
-        Naming::SetTimesAt => {
+        Naming::SetTimesAt if !recorded => {
             let mut all = vec![load(SECOND)];
             all.extend(when(0, vec![answer(ALLOW)]));
             all.push(answer(NOTIFY));

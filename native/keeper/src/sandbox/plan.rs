@@ -2,6 +2,7 @@
 //! Paths are absolute; those that do not exist are ignored.
 
 mod path_rule;
+mod undo_plan;
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -16,6 +17,7 @@ use crate::sandbox::ports::plan::PortPlan;
 
 pub use path_rule::{Access, Rule};
 use path_rule::{absolute, identity_in, resolve, rule};
+pub use undo_plan::UndoPlan;
 
 /// Directories that are the sandbox's own, unless its plan shares the host's.
 pub const OWN: [&str; 4] = ["/tmp", "/var/tmp", "/run", "/dev/shm"];
@@ -41,6 +43,8 @@ pub struct Plan {
     pub hidden_names: Vec<PathBuf>,
     /// The directory outside for changes that are held back. None: settings are read-only.
     pub held: Option<PathBuf>,
+    /// None: changes are not recorded.
+    pub undo: Option<UndoPlan>,
     /// The program that reads git's configurations.
     pub git_program: Option<PathBuf>,
     /// Whether settings are among what can only be read.
@@ -87,10 +91,10 @@ pub enum Require {
 }
 
 impl Plan {
-    /// Returns whether a sandbox without namespaces will do where none can be had. It relays no ports, and decides on
-    /// no programs.
+    /// Returns whether a sandbox without namespaces will do where none can be had. It relays no ports, decides on
+    /// no programs, and records no changes.
     pub fn may_be_landlocked(&self) -> bool {
-        let is_simple = self.ports.is_empty() && self.exec.told.is_none();
+        let is_simple = self.ports.is_empty() && self.exec.told.is_none() && self.undo.is_none();
         self.require == Require::BestEffort && is_simple
     }
 
@@ -138,6 +142,12 @@ impl Plan {
                 }
                 (b"home", path) => plan.home = Some(absolute(path)?),
                 (b"held", path) => plan.held = Some(absolute(path)?),
+                (b"undo-at", path) => plan.undo = Some(UndoPlan::new(absolute(path)?)),
+                (b"undo-bytes", most) => {
+                    plan.undo.as_mut()?.most_bytes =
+                        std::str::from_utf8(most).ok()?.parse().ok()?;
+                }
+                (b"undo-full", b"refuse") => plan.undo.as_mut()?.refuses = true,
                 (b"git-program", path) => plan.git_program = Some(absolute(path)?),
                 (b"settings", b"kept") => plan.settings_kept = true,
                 (b"settings", b"read-only") => plan.settings_read_only = true,

@@ -31,6 +31,8 @@ pub enum Protection {
     Caches,
     /// Executing programs that rules deny. Not among what is enforced: without it there is no such sandbox.
     Exec,
+    /// Changing what can't be taken back. Among what is enforced only where it was asked for.
+    Undo,
 }
 
 /// The mechanism that enforces a protection.
@@ -48,6 +50,8 @@ pub enum Mechanism {
     Overlay,
     /// A layer in memory over them.
     Memory,
+    /// A record of what was there before.
+    Journal,
     None,
 }
 
@@ -176,6 +180,7 @@ impl fmt::Display for Protection {
             Protection::Settings => "settings",
             Protection::Caches => "caches",
             Protection::Exec => "exec",
+            Protection::Undo => "undo",
         })
     }
 }
@@ -191,6 +196,7 @@ impl fmt::Display for Mechanism {
             Mechanism::Proxy => "proxy",
             Mechanism::Overlay => "overlay",
             Mechanism::Memory => "memory",
+            Mechanism::Journal => "journal",
             Mechanism::None => "none",
         })
     }

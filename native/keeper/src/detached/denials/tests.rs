@@ -38,7 +38,8 @@ fn signatures_and_what_is_held_have_room_whatever_is_denied() {
     let words = |word: &str, count| -> Vec<String> {
         (0..count).map(|number| format!("{word}={number},{:x>60}", "")).collect()
     };
-    let told = [words("signed", 30), words("held", 20), words("port", 5)].concat();
+    let told =
+        [words("signed", 30), words("held", 20), words("undo", 1), words("port", 5)].concat();
     told.iter().for_each(|what| denials.note(what));
     let Report { text, more, .. } = denials.report();
     assert!(text.len() <= ROOM && more > 0 && !text.contains("lost="));

@@ -1,5 +1,7 @@
 //! The numbers of the system calls that the filter looks at.
 
+use super::naming::{CHANGING, FOREIGN_CHANGING, FOREIGN_NAMING, NAMING, Naming};
+
 /// The numbers of system calls on one architecture.
 pub struct Numbers {
     pub architecture: u32,
@@ -16,119 +18,17 @@ pub struct Numbers {
     /// The calls that make, change or remove something by its name. Of 32-bit programs only those that
     /// make something: these can't do what the others have done by the warden.
     pub naming: &'static [(u32, Naming)],
+    /// The other calls that change something by its name, or the attributes of an open file: where changes
+    /// are recorded. Of 32-bit programs those that nearly every one makes, to know that there was one.
+    pub changing: &'static [(u32, Naming)],
 }
-
-/// A call that makes, changes or removes something by its name. `…At`: relative to an open directory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(
-    not(target_arch = "x86_64"),
-    expect(dead_code, reason = "newer architectures have only the calls relative to a directory")
-)]
-pub enum Naming {
-    Open,
-    OpenAt,
-    Create,
-    MakeDirectory,
-    MakeDirectoryAt,
-    RemoveDirectory,
-    Unlink,
-    UnlinkAt,
-    Rename,
-    RenameAt,
-    RenameAt2,
-    Link,
-    LinkAt,
-    Symlink,
-    SymlinkAt,
-    ChangeMode,
-    ChangeModeAt,
-    SetTimesAt,
-    MakeNode,
-    MakeNodeAt,
-}
-
-/// The second fchmodat, which the libc crate lacks for some architectures; it has the same number on all.
-const FCHMODAT2: u32 = 452;
-
-#[cfg(target_arch = "x86_64")]
-const NAMING: &[(u32, Naming)] = &[
-    (libc::SYS_open as u32, Naming::Open),
-    (libc::SYS_openat as u32, Naming::OpenAt),
-    (libc::SYS_creat as u32, Naming::Create),
-    (libc::SYS_mkdir as u32, Naming::MakeDirectory),
-    (libc::SYS_mkdirat as u32, Naming::MakeDirectoryAt),
-    (libc::SYS_rmdir as u32, Naming::RemoveDirectory),
-    (libc::SYS_unlink as u32, Naming::Unlink),
-    (libc::SYS_unlinkat as u32, Naming::UnlinkAt),
-    (libc::SYS_rename as u32, Naming::Rename),
-    (libc::SYS_renameat as u32, Naming::RenameAt),
-    (libc::SYS_renameat2 as u32, Naming::RenameAt2),
-    (libc::SYS_link as u32, Naming::Link),
-    (libc::SYS_linkat as u32, Naming::LinkAt),
-    (libc::SYS_symlink as u32, Naming::Symlink),
-    (libc::SYS_symlinkat as u32, Naming::SymlinkAt),
-    (libc::SYS_mknod as u32, Naming::MakeNode),
-    (libc::SYS_mknodat as u32, Naming::MakeNodeAt),
-    (libc::SYS_chmod as u32, Naming::ChangeMode),
-    (libc::SYS_fchmodat as u32, Naming::ChangeModeAt),
-    (FCHMODAT2, Naming::ChangeModeAt),
-    (libc::SYS_utimensat as u32, Naming::SetTimesAt),
-];
-#[cfg(target_arch = "aarch64")]
-const NAMING: &[(u32, Naming)] = &[
-    (libc::SYS_openat as u32, Naming::OpenAt),
-    (libc::SYS_mkdirat as u32, Naming::MakeDirectoryAt),
-    (libc::SYS_unlinkat as u32, Naming::UnlinkAt),
-    (libc::SYS_renameat as u32, Naming::RenameAt),
-    (libc::SYS_renameat2 as u32, Naming::RenameAt2),
-    (libc::SYS_linkat as u32, Naming::LinkAt),
-    (libc::SYS_symlinkat as u32, Naming::SymlinkAt),
-    (libc::SYS_mknodat as u32, Naming::MakeNodeAt),
-    (libc::SYS_fchmodat as u32, Naming::ChangeModeAt),
-    (FCHMODAT2, Naming::ChangeModeAt),
-    (libc::SYS_utimensat as u32, Naming::SetTimesAt),
-];
-
-/// The calls of 32-bit programs that make a name.
-#[cfg(target_arch = "x86_64")]
-const FOREIGN_NAMING: &[(u32, Naming)] = &[
-    (5, Naming::Open),
-    (8, Naming::Create),
-    (9, Naming::Link),
-    (14, Naming::MakeNode),
-    (38, Naming::Rename),
-    (39, Naming::MakeDirectory),
-    (83, Naming::Symlink),
-    (295, Naming::OpenAt),
-    (296, Naming::MakeDirectoryAt),
-    (297, Naming::MakeNodeAt),
-    (302, Naming::RenameAt),
-    (303, Naming::LinkAt),
-    (304, Naming::SymlinkAt),
-    (353, Naming::RenameAt2),
-];
-#[cfg(target_arch = "aarch64")]
-const FOREIGN_NAMING: &[(u32, Naming)] = &[
-    (5, Naming::Open),
-    (8, Naming::Create),
-    (9, Naming::Link),
-    (14, Naming::MakeNode),
-    (38, Naming::Rename),
-    (39, Naming::MakeDirectory),
-    (83, Naming::Symlink),
-    (322, Naming::OpenAt),
-    (323, Naming::MakeDirectoryAt),
-    (324, Naming::MakeNodeAt),
-    (329, Naming::RenameAt),
-    (330, Naming::LinkAt),
-    (331, Naming::SymlinkAt),
-    (382, Naming::RenameAt2),
-];
 
 /// The same number on all architectures.
 pub const IO_URING_SETUP: u32 = 425;
 /// Opens a file with flags in memory, on which no filter decides. The same number on all architectures.
 pub const OPENAT2: u32 = 437;
+/// Set or remove attributes with structures in memory (Linux 6.13 and 6.17). The same numbers on all architectures.
+pub const ATTRIBUTES_AT: [u32; 3] = [463, 466, 469];
 
 /// Returns whether a call is one of 64-bit programs.
 pub fn is_native(architecture: u32) -> bool {
@@ -150,6 +50,7 @@ pub const NATIVE: Numbers = Numbers {
     multiplexer: None,
     keys: [libc::SYS_add_key as u32, libc::SYS_request_key as u32, libc::SYS_keyctl as u32],
     naming: NAMING,
+    changing: CHANGING,
 };
 /// For the 32-bit programs that the same processor runs.
 #[cfg(target_arch = "x86_64")]
@@ -164,6 +65,7 @@ pub const FOREIGN: Numbers = Numbers {
     multiplexer: Some(102),
     keys: [286, 287, 288],
     naming: FOREIGN_NAMING,
+    changing: FOREIGN_CHANGING,
 };
 #[cfg(target_arch = "aarch64")]
 pub const FOREIGN: Numbers = Numbers {
@@ -177,6 +79,7 @@ pub const FOREIGN: Numbers = Numbers {
     multiplexer: None,
     keys: [309, 310, 311],
     naming: FOREIGN_NAMING,
+    changing: FOREIGN_CHANGING,
 };
 
 /// A call that the kernel asks the supervisor about.
@@ -217,6 +120,7 @@ impl Asked {
             Some(numbers) => numbers
                 .naming
                 .iter()
+                .chain(numbers.changing)
                 .find(is)
                 .map_or(Asked::Socket, |(_, naming)| Asked::Name(*naming)),
             None => Asked::Socket,
@@ -236,7 +140,7 @@ mod tests {
             assert_eq!(of(numbers.listen), Asked::Listen);
             assert_eq!(of(numbers.execute), Asked::Execute(Executing::Path));
             assert_eq!(of(numbers.execute_at), Asked::Execute(Executing::PathAt));
-            for (number, naming) in numbers.naming {
+            for (number, naming) in numbers.naming.iter().chain(numbers.changing) {
                 assert_eq!(of(*number), Asked::Name(*naming));
             }
         }

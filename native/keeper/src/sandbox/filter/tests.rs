@@ -35,6 +35,7 @@ fn sockets_are_told_by_their_family() {
         listened: judged,
         executed: false,
         gated: judged,
+        recorded: false,
     };
     for numbers in [NATIVE, FOREIGN] {
         let socket = |rules, family, kind| {
@@ -60,7 +61,14 @@ fn sockets_are_told_by_their_family() {
 #[test]
 fn what_may_lead_to_a_path_is_asked_about() {
     for (numbers, judged) in [(NATIVE, true), (FOREIGN, true), (NATIVE, false)] {
-        let rules = Rules { network: true, judged, listened: false, executed: false, gated: false };
+        let rules = Rules {
+            network: true,
+            judged,
+            listened: false,
+            executed: false,
+            gated: false,
+            recorded: false,
+        };
         let call = |number, arguments| run(rules, numbers.architecture, number, arguments);
         let asked = if judged { NOTIFY } else { ALLOW };
         for length in 3..=110 {
@@ -85,8 +93,14 @@ fn what_may_lead_to_a_path_is_asked_about() {
 
 #[test]
 fn who_changes_something_by_its_name_is_asked_about() {
-    let rules =
-        |gated| Rules { network: true, judged: true, listened: false, executed: false, gated };
+    let rules = |gated| Rules {
+        network: true,
+        judged: true,
+        listened: false,
+        executed: false,
+        gated,
+        recorded: false,
+    };
     for (number, naming) in NATIVE.naming {
         let call = |gated, arguments| run(rules(gated), OWN, *number, arguments);
         let (at, changes) = match naming {
@@ -111,8 +125,45 @@ fn who_changes_something_by_its_name_is_asked_about() {
 #[test]
 fn who_listens_is_asked_about_only_where_ports_are_published() {
     for (numbers, listened) in [(NATIVE, true), (FOREIGN, true), (NATIVE, false)] {
-        let rules = Rules { network: true, judged: true, listened, executed: false, gated: false };
+        let rules = Rules {
+            network: true,
+            judged: true,
+            listened,
+            executed: false,
+            gated: false,
+            recorded: false,
+        };
         let answer = run(rules, numbers.architecture, numbers.listen, [3, 5, 0]);
         assert_eq!(answer, if listened { NOTIFY } else { ALLOW });
+    }
+}
+
+#[test]
+fn where_changes_are_recorded_all_of_them_are_asked_about() {
+    let rules = |recorded| Rules {
+        network: true,
+        judged: true,
+        listened: true,
+        executed: true,
+        gated: true,
+        recorded,
+    };
+    for numbers in [NATIVE, FOREIGN] {
+        let call = |recorded, number, arguments| {
+            run(rules(recorded), numbers.architecture, number, arguments)
+        };
+        for (number, _) in numbers.changing {
+            let asked = [true, false].map(|recorded| call(recorded, *number, [9; 3]));
+            assert_eq!(asked, [NOTIFY, ALLOW]);
+        }
+        for (number, naming) in numbers.naming {
+            if *naming == Naming::SetTimesAt {
+                assert_eq!(call(true, *number, [9, 0, 0]), NOTIFY);
+            }
+        }
+        let unseen = ATTRIBUTES_AT.map(|number| call(true, number, [9; 3]));
+        assert_eq!(unseen, [ERRNO | libc::ENOSYS as u32; 3]);
+        // Behind all of these.
+        assert_eq!(call(true, 1, [9; 3]), ALLOW);
     }
 }

@@ -61,7 +61,8 @@ pub fn make_dev<const N: usize>(devices: Copies<N>) -> io::Result<[Tree; 3]> {
         let place = path.join(name);
         make_place(&place, false)?;
         tree.attach(&place)?;
-        make_writable(&place)?;
+        // It can be written to all the same, but its mode and owner are the host's.
+        make_read_only(&place)?;
     }
     let links = [("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")];
     for (name, descriptor) in links {

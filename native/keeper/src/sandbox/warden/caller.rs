@@ -1,7 +1,7 @@
 //! A process in the sandbox with a system call that waits: reads what the call names, and acts with the
 //! process's rights.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::ffi::{CString, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -127,12 +127,31 @@ impl Caller {
 
     /// Returns a copy of the caller's descriptor.
     pub fn descriptor(&self, number: i32) -> Result<OwnedFd, i32> {
-        let process = match open_process(self.pid, libc::O_EXCL) {
+        thread_local! {
+            /// The last caller: the next call is often of the same one.
+            static LAST: RefCell<Option<(i32, OwnedFd)>> = const { RefCell::new(None) };
+        }
+        LAST.with_borrow_mut(|last| {
+            if let Some((_, process)) = last.as_ref().filter(|(pid, _)| *pid == self.pid) {
+                match copy(process, number) {
+                    // It has ended, and its number is another one's.
+                    Err(libc::ESRCH) => {}
+                    copied => return copied,
+                }
+            }
+            let process = self.process()?;
+            let copied = copy(&process, number);
+            *last = Some((self.pid, process));
+            copied
+        })
+    }
+
+    fn process(&self) -> Result<OwnedFd, i32> {
+        match open_process(self.pid, libc::O_EXCL) {
             // Before Linux 6.9 threads have no pidfds.
             Err(libc::EINVAL) => open_process(self.leader().ok_or(libc::EACCES)?, 0),
             opened => opened,
-        }?;
-        copy(&process, number)
+        }
     }
 
     /// Opens the directory where a path of the caller begins.

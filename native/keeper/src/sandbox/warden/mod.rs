@@ -7,16 +7,19 @@
 mod agents;
 mod caller;
 mod connecting;
+mod deputy;
 mod exec;
 mod gate;
 mod guarded;
 mod held;
 mod lines;
+mod opened;
 mod owners;
 mod person;
 mod ports;
 mod process;
 mod settings;
+mod undo;
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -31,19 +34,20 @@ use crate::sandbox::namespaces::WardenInput;
 use crate::sandbox::notices::{Listener, Notice};
 use crate::sandbox::plan::Plan;
 use crate::sandbox::ports::ask::{PortNotice, RelayLine};
-use agents::{AgentCall, Broker, OutsideAgents};
+use agents::{AgentCall, Broker};
 use connecting::ConnectPolicy;
 use exec::{ExecQuestions, Executions};
 pub use gate::made_by_gate;
-use gate::{Gate, HostRoot, JudgeOutside, Teller};
+use gate::{Gate, Teller};
 pub use guarded::GuardedSandbox;
-use held::HeldStore;
 use lines::{DenialSockets, Telling};
+use opened::OpenedOutside;
 use ports::RelayedPorts;
 pub use process::end;
 use process::join;
 use settings::Settings;
 pub use settings::SettlerLine;
+use undo::Recorder;
 
 /// The most threads that wait for the next caller; further ones end.
 const MOST_IDLE: usize = 4;
@@ -84,17 +88,12 @@ pub fn start(guarded: &GuardedSandbox, given: WardenInput, others: OtherLines) -
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
-            // Where it cannot be opened, settings are read-only.
-            let store = HeldStore::of(guarded.plan);
-            let root = HostRoot::open().ok();
-            let judging =
-                store.zip(root).map(|(store, root)| JudgeOutside { store: store.into(), root });
-            let outside = OutsideAgents::open(&guarded.plan.agents);
+            let Ok(outside) = OpenedOutside::open(guarded.plan) else { exit(1) };
             // Inside, overlays lie over some of what the host has found.
             let plan = guarded.plan.resolved();
             // When the listener is closed, callers get an error.
             if join(guarded).is_ok() {
-                let warden = Warden::new(guarded, &plan, lifeline, given, judging, others, outside);
+                let warden = Warden::new(guarded, &plan, lifeline, given, others, outside);
                 Arc::new(warden).watch();
             }
             exit(1)
@@ -109,10 +108,10 @@ impl Warden {
         plan: &Plan,
         lifeline: OwnedFd,
         given: WardenInput,
-        judging: Option<JudgeOutside>,
         others: OtherLines,
-        outside: OutsideAgents,
+        outside: OpenedOutside,
     ) -> Warden {
+        let OpenedOutside { judging, agents, journals } = outside;
         let store = judging.as_ref().map(|judging| Arc::clone(&judging.store));
         let questions = Arc::new(ExecQuestions::default());
         let asked = Arc::clone(&questions);
@@ -124,11 +123,14 @@ impl Warden {
         let settings = others.settler.zip(store).and_then(|(settler, store)| {
             Settings::new(plan, settler, store, Arc::clone(&telling)).ok()
         });
+        let told = Arc::clone(&telling);
+        let tell = Box::new(move |cradle, what| told.tell(cradle, what));
+        let recorder = journals.map(|store| Recorder::new(store, plan, guarded.keeper, tell));
         Warden {
             listener: Listener::new(given.listener),
-            gate: Gate::new(given.git, plan, judging, settings),
+            gate: Gate::new(given.git, plan, judging, settings, recorder),
             ports: others.relay.map(|line| RelayedPorts::new(&guarded.plan.ports, line)),
-            broker: Broker::new(outside, given.agents, guarded.keeper),
+            broker: Broker::new(agents, given.agents, guarded.keeper),
             reach: ConnectPolicy::of(plan),
             executions: Executions::of(&plan.exec, questions),
             telling,

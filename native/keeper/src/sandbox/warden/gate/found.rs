@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use crate::sandbox::warden::gate::names::Names;
 use crate::sandbox::warden::gate::obeyed::Touch;
+use crate::sandbox::warden::undo::recording::RecordedName;
 
 /// One of git's directories.
 pub struct Root {
@@ -29,6 +30,11 @@ pub struct GateEntry<'a> {
 }
 
 impl GateEntry<'_> {
+    /// Returns the place, to be recorded.
+    pub fn spot(&self) -> RecordedName<'_> {
+        RecordedName { directory: &self.directory, path: Some(self.path().into()) }
+    }
+
     /// Returns the path at which the entry is seen.
     pub fn path(&self) -> PathBuf {
         self.root.path.join(&self.below)

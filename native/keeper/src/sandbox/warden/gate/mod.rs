@@ -24,13 +24,18 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::sandbox::filter::calls::{self, Naming};
+use crate::sandbox::filter::calls;
+use crate::sandbox::filter::naming::Naming;
 use crate::sandbox::notices::{Listener, Notice};
 use crate::sandbox::place;
 use crate::sandbox::plan::Plan;
 use crate::sandbox::warden::caller::{Caller, link_of, path_of};
+use crate::sandbox::warden::deputy::Deputy;
 use crate::sandbox::warden::settings::Settings;
+use crate::sandbox::warden::undo::Recorder;
+use crate::sandbox::warden::undo::recording::Recording;
 use actor::{Actor, Asking};
 pub use actor::{Judgement, Teller};
 use found::{GateEntry, Root};
@@ -48,6 +53,10 @@ pub struct Gate {
     actor: Actor,
     /// None: mounts decide about settings in the working tree.
     settings: Option<Settings>,
+    /// None: calls that are not judged are the caller's own.
+    deputy: Option<Deputy>,
+    /// None: changes are not recorded.
+    recorder: Option<Arc<Recorder>>,
 }
 
 impl Gate {
@@ -58,13 +67,18 @@ impl Gate {
         plan: &Plan,
         outside: Option<JudgeOutside>,
         settings: Option<Settings>,
+        recorder: Option<Recorder>,
     ) -> Gate {
         let root = |(number, (path, tree)): (usize, (PathBuf, OwnedFd))| {
             let names = Names::of(Path::new(&format!("self/fd/{}", tree.as_raw_fd())));
             Root { number, path, tree, names }
         };
         let roots = trees.into_iter().enumerate().map(root).collect();
-        Gate { roots, actor: Actor::new(plan, outside), settings }
+        let paths = settings.iter().flat_map(Settings::paths).map(Path::to_owned).collect();
+        let is_needed = settings.is_some() || recorder.is_some();
+        let deputy = is_needed.then(|| Deputy::new(plan, paths, recorder.is_some()));
+        let recorder = recorder.map(Arc::new);
+        Gate { roots, actor: Actor::new(plan, outside), settings, deputy, recorder }
     }
 
     /// Returns whether files are being written that are judged when they are closed.
@@ -85,6 +99,9 @@ impl Gate {
         if let Some(settings) = &self.settings {
             settings.finish();
         }
+        if let Some(recorder) = &self.recorder {
+            recorder.finish();
+        }
     }
 
     /// Answers a call.
@@ -100,13 +117,21 @@ impl Gate {
         if let Some(settings) = &self.settings {
             settings.settle();
         }
-        let judged = match self.judge(listener, notice, naming, teller) {
-            Judgement::Continue => match &self.settings {
-                Some(settings) => settings.act_for(listener, notice, naming),
+        let recorder = self.recorder.as_ref();
+        let recording =
+            recorder.map_or_else(Recording::none, |it| Recording::new(it, notice.pid as i32));
+        let request = FileRequest::read(&Caller::unknown(notice.pid as i32), notice, naming);
+        let judged = match self.judge(listener, notice, &request, teller, &recording) {
+            Judgement::Continue => match &self.deputy {
+                Some(deputy) => deputy.act_for(listener, notice, naming, request, &recording),
                 None => Judgement::Continue,
             },
             judged => judged,
         };
+        recording.end(match &judged {
+            Judgement::Return(result) => *result,
+            Judgement::Continue | Judgement::File(..) => Ok(()),
+        });
         match judged {
             Judgement::Continue => listener.go_on(notice),
             Judgement::Return(result) => listener.answer(notice, result),
@@ -123,19 +148,23 @@ impl Gate {
         &self,
         listener: &Listener,
         notice: &Notice,
-        naming: Naming,
+        request: &Result<FileRequest, i32>,
         teller: &dyn Teller,
+        recording: &Recording,
     ) -> Judgement {
         if !calls::is_native(notice.architecture) {
             // For 32-bit programs, names are made where none is judged.
+            recording.miss("a 32-bit program has run, and not all of its changes are seen");
             return Judgement::Continue;
         }
         let pid = notice.pid as i32;
-        let Ok(request) = FileRequest::read(&Caller::unknown(pid), notice, naming) else {
+        let Ok(request) = request else { return Judgement::Continue };
+        if request.is_only_recorded() || self.settings.is_none() && self.roots.is_empty() {
             return Judgement::Continue;
-        };
+        }
         let settings = self.settings.as_ref();
-        if let Some(judged) = settings.and_then(|it| it.judge(listener, notice, &request)) {
+        let judged = settings.and_then(|it| it.judge(listener, notice, request, recording));
+        if let Some(judged) = judged {
             return judged;
         }
         if !request.names().any(|named| self.may_concern(pid, named)) {
@@ -153,6 +182,16 @@ impl Gate {
         };
         if !listener.stands(notice) {
             return Judgement::Return(Err(libc::EINTR));
+        }
+        let recorded = match (&found, &other) {
+            (Some(found), None) => recording.announce(&found.spot(), &request.action),
+            (Some(from), Some(Some(to))) => {
+                recording.announce_two(&from.spot(), &to.spot(), &request.action)
+            }
+            _ => Ok(()),
+        };
+        if let Err(errno) = recorded {
+            return Judgement::Return(Err(errno));
         }
         let asking = Asking { caller: &caller, teller };
         match (found, other) {

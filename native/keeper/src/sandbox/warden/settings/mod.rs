@@ -7,19 +7,15 @@
 //! is answered.
 //!
 //! No call that makes a name goes on by itself, not even where a setting is there: it could be on its way
-//! until that has been removed.
+//! until that has been removed. The deputy makes it.
 
 mod changes;
-mod deputy;
 mod history;
-mod made_name;
 mod objects;
-mod opening;
 mod removed;
 mod request;
 mod settling;
 mod staged;
-mod waiting;
 
 use std::ffi::CString;
 use std::io;
@@ -29,7 +25,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use forkline_protocol::{receive, send};
 
-use crate::sandbox::landlock;
 use crate::sandbox::plan::{Plan, Repository};
 use crate::sandbox::warden::held::HeldStore;
 use crate::sandbox::warden::lines::Telling;
@@ -64,8 +59,6 @@ pub struct Settings {
 /// The state shared with the thread that takes closed files.
 struct Shared {
     repositories: Vec<Judged>,
-    /// Where commands can make files.
-    writable: Vec<PathBuf>,
     settler: Mutex<OwnedFd>,
     open: Mutex<Unsettled>,
     store: Arc<HeldStore>,
@@ -127,7 +120,6 @@ impl Settings {
         let judged = plan.repositories.iter().map(of);
         let shared = Shared {
             repositories: judged.collect(),
-            writable: landlock::places(plan).collect(),
             store,
             settler: Mutex::new(line),
             open: Mutex::new(open),

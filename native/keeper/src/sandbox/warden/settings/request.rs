@@ -3,6 +3,7 @@
 use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLockReadGuard};
 use std::thread;
 
@@ -12,8 +13,11 @@ use super::history::Mode;
 use super::{FoundSetting, Proposed, Settings, Shared, errno, locked};
 use crate::sandbox::notices::{Listener, Notice};
 use crate::sandbox::warden::caller::{Caller, link_of, path_of};
+use crate::sandbox::warden::deputy::MadeName;
 use crate::sandbox::warden::gate::request::{Action, FileRequest, Named};
 use crate::sandbox::warden::gate::{Judgement, split};
+use crate::sandbox::warden::undo::Fate;
+use crate::sandbox::warden::undo::recording::{RecordedName, Recording};
 use crate::signals;
 
 impl Settings {
@@ -28,6 +32,11 @@ impl Settings {
         self.shared.settle();
     }
 
+    /// Returns the settings, whether they exist or not.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.shared.settings()
+    }
+
     /// Settles all at the end of all processes.
     pub fn finish(&self) {
         self.shared.settle_all(true);
@@ -39,6 +48,7 @@ impl Settings {
         listener: &Listener,
         notice: &Notice,
         request: &FileRequest,
+        recording: &Recording,
     ) -> Option<Judgement> {
         let pid = notice.pid as i32;
         if !request.names().any(|named| self.shared.may_concern(pid, named)) {
@@ -57,6 +67,19 @@ impl Settings {
             return Some(Judgement::Return(Err(libc::EINTR)));
         }
         let done = |result| Some(Judgement::Return(result));
+        let recorded = match (&found, &other, &request.action) {
+            (Some(found), None, action) => recording.announce(&found.spot(), action),
+            (_, Some(to), Action::Rename { .. }) => {
+                // What it was is the other one's content, and gone.
+                let from = MadeName::of(&caller, &request.what).ok();
+                let from = from.map_or(Ok(()), |from| recording.touch(&from.spot(), Fate::Gone));
+                from.and_then(|()| recording.touch(&to.spot(), Fate::Gone))
+            }
+            _ => Ok(()),
+        };
+        if let Err(errno) = recorded {
+            return done(Err(errno));
+        }
         match (found, &request.action) {
             (Some(found), Action::Open { flags, mode }) => {
                 self.open(&caller, &found, *flags, *mode)
@@ -140,6 +163,10 @@ impl Settings {
 }
 
 impl Shared {
+    fn settings(&self) -> impl Iterator<Item = &Path> {
+        self.repositories.iter().flat_map(|one| one.settings.iter().map(|path| &**path))
+    }
+
     /// Returns whether a call may concern a setting. A call that is passed over here meets a mount.
     fn may_concern(&self, pid: i32, Named { base, path }: &Named) -> bool {
         let settings = || self.settings();
@@ -180,6 +207,10 @@ impl Shared {
 }
 
 impl FoundSetting {
+    fn spot(&self) -> RecordedName<'_> {
+        RecordedName { directory: &self.directory, path: Some((&*self.path).into()) }
+    }
+
     pub fn is_there(&self) -> bool {
         statat(&self.directory, &*self.name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }

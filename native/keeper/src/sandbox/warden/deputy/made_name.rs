@@ -9,6 +9,7 @@ use rustix::fs::{AtFlags, FileType, StatVfsMountFlags, fstatvfs, statat};
 
 use crate::sandbox::warden::caller::{Caller, PathBase, path_of};
 use crate::sandbox::warden::gate::request::Named;
+use crate::sandbox::warden::undo::recording::RecordedName;
 
 /// A name in an open directory.
 pub struct MadeName {
@@ -51,6 +52,11 @@ impl MadeName {
         };
         let name = CString::new(last).map_err(|_| libc::EINVAL)?;
         Ok(MadeName { directory, name, path })
+    }
+
+    /// Returns the place, to be recorded.
+    pub fn spot(&self) -> RecordedName<'_> {
+        RecordedName { directory: &self.directory, path: self.path.as_deref().map(Into::into) }
     }
 
     /// Returns the directory and the name, for system calls.
@@ -124,6 +130,11 @@ pub fn make_for<T>(
 /// Returns the path of an open file below the working directory, which is `/proc`.
 pub fn opened(file: &OwnedFd) -> CString {
     CString::new(format!("self/fd/{}", file.as_raw_fd())).unwrap_or_default()
+}
+
+/// Returns the error of a call with this result.
+pub fn done(result: i64) -> Result<(), i32> {
+    if result == 0 { Ok(()) } else { Err(last_errno()) }
 }
 
 /// Returns the errno of the last call.

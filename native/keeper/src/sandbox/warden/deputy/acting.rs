@@ -1,39 +1,48 @@
-//! Calls that make a name, made for a caller by the warden. A call that goes on by itself reads its path
-//! again, which another thread may have replaced by that of a setting; and it may still be on its way when the
-//! setting, whose mount would have stopped it, has been removed. So this is done from the beginning.
-//!
-//! The results are those of the kernel: it gets the last part of each path as the caller has written it.
+//! Makes the calls, each as the kernel would.
 
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
-use std::path::Path;
 
-use super::made_name::{MadeName, is_kept, last_errno, make_for, opened};
-use super::opening::{open_at, own_descriptor, refuses};
-use super::{Settings, Shared};
-use crate::sandbox::filter::calls::Naming;
+use super::Deputy;
+use super::made_name::{MadeName, done, is_kept, make_for, opened};
+use super::opening::{AskedOpening, open_at, own_descriptor, refuses};
+use super::refusing::refusal;
+use crate::sandbox::filter::naming::Naming;
 use crate::sandbox::notices::{Listener, Notice};
 use crate::sandbox::warden::caller::{Caller, PathBase, path_of};
 use crate::sandbox::warden::gate::Judgement;
 use crate::sandbox::warden::gate::request::{Action, FileRequest, Named};
+use crate::sandbox::warden::undo::Fate;
+use crate::sandbox::warden::undo::recording::Recording;
 
-impl Settings {
+impl Deputy {
     /// Makes a call that has passed all other judgement, if it makes a name.
-    pub fn act_for(&self, listener: &Listener, notice: &Notice, naming: Naming) -> Judgement {
+    pub fn act_for(
+        &self,
+        listener: &Listener,
+        notice: &Notice,
+        naming: Naming,
+        request: Result<FileRequest, i32>,
+        recording: &Recording,
+    ) -> Judgement {
         let pid = notice.pid as i32;
         let failed = |errno| Judgement::Return(Err(errno));
         // Not in the caller's memory, which can't be read before it has executed a program; and a flag that is
         // wrong comes before the path.
         let [_, second, third, ..] = notice.arguments.map(|argument| argument as i32);
         match naming {
-            Naming::Open if is_nameless(second) => return Judgement::Continue,
-            Naming::OpenAt if is_nameless(third) => return Judgement::Continue,
+            Naming::Open if self.goes_on(second) => return Judgement::Continue,
+            Naming::OpenAt if self.goes_on(third) => return Judgement::Continue,
             _ => {}
         }
-        let request = match FileRequest::read(&Caller::unknown(pid), notice, naming) {
-            Ok(request) if !request.makes_name() => return Judgement::Continue,
+        let request = match request {
+            Ok(request) if !self.makes_all && !request.makes_name() => return Judgement::Continue,
             Ok(request) => request,
-            Err(errno) => return failed(errno),
+            Err(errno) if !self.may_go_on(pid, naming, [second, third]) => return failed(errno),
+            Err(_) => {
+                recording.miss_program("a program has run whose memory can't be read");
+                return Judgement::Continue;
+            }
         };
         let caller = match Caller::of(pid) {
             Ok(caller) => caller,
@@ -44,22 +53,51 @@ impl Settings {
         }
         if let Action::Open { flags, mode } = request.action {
             let stands = || listener.stands(notice);
-            return match self.shared.open_for(&caller, &request.what, flags, mode, &stands) {
-                Ok(file) => Judgement::File(file, flags),
+            let opening = AskedOpening { caller: &caller, flags, mode, stands: &stands, recording };
+            return match self.open_for(&request.what, &opening) {
+                Ok(Some(file)) => Judgement::File(file, flags),
+                Ok(None) => Judgement::Continue,
                 Err(errno) => failed(errno),
             };
         }
-        Judgement::Return(self.shared.change_for(&caller, &request))
+        Judgement::Return(self.change_for(&caller, &request, recording))
     }
-}
 
-impl Shared {
-    fn change_for(&self, caller: &Caller, request: &FileRequest) -> Result<(), i32> {
+    /// Returns whether a call may go on unseen, whose caller can't be read: before it executes a program, or because
+    /// that can't be read by its user.
+    fn may_go_on(&self, pid: i32, naming: Naming, flags: [i32; 2]) -> bool {
+        let [second, third] = flags;
+        let makes_name = match naming {
+            Naming::Open => second & libc::O_CREAT != 0,
+            Naming::OpenAt => third & libc::O_CREAT != 0,
+            naming => naming.makes_name(),
+        };
+        let is_unread = Caller::unknown(pid).read(1, 1) == Err(libc::EPERM);
+        self.makes_all && is_unread && (self.settings.is_empty() || !makes_name)
+    }
+
+    /// Returns whether the caller opens the file itself.
+    fn goes_on(&self, flags: i32) -> bool {
+        const NAMELESS: i32 = libc::O_PATH | libc::O_TMPFILE & !libc::O_DIRECTORY;
+        let is_changed = flags & (libc::O_WRONLY | libc::O_RDWR | libc::O_TRUNC) != 0;
+        if self.makes_all && is_changed && flags & (NAMELESS | libc::O_CREAT) == 0 {
+            return false;
+        }
+        is_nameless(flags)
+    }
+
+    fn change_for(
+        &self,
+        caller: &Caller,
+        request: &FileRequest,
+        recording: &Recording,
+    ) -> Result<(), i32> {
         match &request.action {
             Action::MakeDirectory { mode } => {
                 let place = MadeName::of(caller, &request.what)?;
                 self.refuse_setting(&place)?;
                 self.refuse_elsewhere(caller, &place)?;
+                recording.make_directory(&place.spot())?;
                 let (at, name) = place.raw();
                 make_for(caller, *mode, |mode| {
                     // SAFETY: a name that ends with NUL, and numbers.
@@ -72,13 +110,18 @@ impl Shared {
                 }
                 let target = CString::new(&**target).map_err(|_| libc::EINVAL)?;
                 let place = self.place_for(caller, &request.what)?;
+                recording.touch(&place.spot(), Fate::Made)?;
                 let (at, name) = place.raw();
                 // SAFETY: texts that end with NUL, and a number.
                 let make = || unsafe { libc::symlinkat(target.as_ptr(), at, name.as_ptr()) };
                 caller.act(|| done(make().into()))
             }
-            Action::Rename { to, flags } => self.rename_for(caller, &request.what, to, *flags),
-            Action::Link { to, flags } => self.link_for(caller, &request.what, to, *flags),
+            Action::Rename { to, flags } => {
+                self.rename_for(caller, [&request.what, to], *flags, recording)
+            }
+            Action::Link { to, flags } => {
+                self.link_for(caller, [&request.what, to], *flags, recording)
+            }
             Action::MakeNode { mode, device } => {
                 match mode & libc::S_IFMT {
                     0 | libc::S_IFREG | libc::S_IFCHR | libc::S_IFBLK => {}
@@ -91,6 +134,7 @@ impl Shared {
                 if matches!(mode & libc::S_IFMT, libc::S_IFCHR | libc::S_IFBLK) {
                     return refusal(caller, &place);
                 }
+                recording.touch(&place.spot(), Fate::Made)?;
                 make_for(caller, *mode, |mode| {
                     // SAFETY: a name that ends with NUL, and numbers.
                     done(unsafe {
@@ -98,12 +142,27 @@ impl Shared {
                     })
                 })
             }
-            // Asked about only because they make a name.
-            _ => Err(libc::EACCES),
+            Action::Remove { flags: libc::AT_REMOVEDIR } if is_root(&request.what.path) => {
+                Err(libc::EBUSY)
+            }
+            Action::Remove { flags } => {
+                let place = MadeName::of(caller, &request.what)?;
+                recording.touch(&place.spot(), Fate::Gone)?;
+                let (at, name) = place.raw();
+                // SAFETY: a name that ends with NUL, and numbers.
+                caller.act(|| done(unsafe { libc::unlinkat(at, name.as_ptr(), *flags) }.into()))
+            }
+            _ => self.change_attributes(caller, request, recording),
         }
     }
 
-    fn rename_for(&self, caller: &Caller, from: &Named, to: &Named, flags: u32) -> Result<(), i32> {
+    fn rename_for(
+        &self,
+        caller: &Caller,
+        [from, to]: [&Named; 2],
+        flags: u32,
+        recording: &Recording,
+    ) -> Result<(), i32> {
         let others = libc::RENAME_NOREPLACE | libc::RENAME_WHITEOUT;
         let is_exchange = flags & libc::RENAME_EXCHANGE != 0;
         if flags & !(others | libc::RENAME_EXCHANGE) != 0 || is_exchange && flags & others != 0 {
@@ -124,6 +183,7 @@ impl Shared {
         if from.is_device() || is_exchange && to.is_device() {
             return Err(libc::EACCES);
         }
+        recording.rename(&from.spot(), &to.spot(), flags)?;
         let ((old, from), (new, to)) = (from.raw(), to.raw());
         let (from, to) = (from.as_ptr(), to.as_ptr());
         // SAFETY: names that end with NUL, and numbers.
@@ -131,7 +191,13 @@ impl Shared {
         caller.act(|| done(make()))
     }
 
-    fn link_for(&self, caller: &Caller, from: &Named, to: &Named, flags: i32) -> Result<(), i32> {
+    fn link_for(
+        &self,
+        caller: &Caller,
+        [from, to]: [&Named; 2],
+        flags: i32,
+        recording: &Recording,
+    ) -> Result<(), i32> {
         if flags & !(libc::AT_SYMLINK_FOLLOW | libc::AT_EMPTY_PATH) != 0 {
             return Err(libc::EINVAL);
         }
@@ -141,6 +207,7 @@ impl Shared {
         if self.is_setting(&path_of(&file)?) && !is_kept(&file) {
             return Err(libc::EACCES);
         }
+        recording.touch(&to.spot(), Fate::Made)?;
         let (path, (new, name)) = (opened(&file), to.raw());
         let (path, name, follow) = (path.as_ptr(), name.as_ptr(), libc::AT_SYMLINK_FOLLOW);
         // SAFETY: names that end with NUL, and numbers.
@@ -158,39 +225,6 @@ impl Shared {
         self.refuse_elsewhere(caller, &place)?;
         Ok(place)
     }
-
-    /// Refuses a name that is a setting, unless the kernel does.
-    pub fn refuse_setting(&self, place: &MadeName) -> Result<(), i32> {
-        let is_setting = place.path.as_deref().is_some_and(|path| self.is_setting(path));
-        if is_setting && !is_kept(&place.directory) { Err(libc::EACCES) } else { Ok(()) }
-    }
-
-    /// Returns whether a path is that of a setting, or below one.
-    pub fn is_setting(&self, path: &Path) -> bool {
-        self.settings().any(|setting| path.starts_with(setting))
-    }
-
-    /// Returns whether settings are, or would be, in a directory of this name. Such a directory must not be
-    /// moved, and nothing come in its place: the settings would be those of another directory.
-    fn is_above(&self, place: &MadeName) -> bool {
-        let is_above = |path: &Path| self.settings().any(|setting| setting.starts_with(path));
-        place.path.as_deref().is_some_and(is_above) && !is_kept(&place.directory)
-    }
-
-    fn refuse_elsewhere(&self, caller: &Caller, place: &MadeName) -> Result<(), i32> {
-        if self.is_elsewhere(place) { refusal(caller, place) } else { Ok(()) }
-    }
-
-    /// Returns whether a name is where commands can't make any, and no mount keeps them from it: Landlock,
-    /// to which this process is not bound, does.
-    pub fn is_elsewhere(&self, place: &MadeName) -> bool {
-        let is_among = |path: &Path| self.writable.iter().any(|root| path.starts_with(root));
-        !place.path.as_deref().is_none_or(is_among) && !is_kept(&place.directory)
-    }
-
-    pub fn settings(&self) -> impl Iterator<Item = &Path> {
-        self.repositories.iter().flat_map(|one| one.settings.iter().map(|path| &**path))
-    }
 }
 
 /// Returns whether no name is made with these flags. Kernels differ in whether that is an error.
@@ -200,6 +234,10 @@ fn is_nameless(flags: i32) -> bool {
 }
 
 /// Opens (O_PATH) the file that gets a second name.
+fn is_root(path: &[u8]) -> bool {
+    !path.is_empty() && path.iter().all(|byte| *byte == b'/')
+}
+
 fn source_of(caller: &Caller, from: &Named, flags: i32) -> Result<OwnedFd, i32> {
     if from.path.is_empty() {
         return match from.base {
@@ -216,21 +254,4 @@ fn source_of(caller: &Caller, from: &Named, flags: i32) -> Result<OwnedFd, i32> 
     let follow = if is_followed { 0 } else { libc::O_NOFOLLOW };
     let flags = libc::O_PATH | libc::O_CLOEXEC | follow;
     caller.act(|| open_at(&place.directory, &place.name, flags, 0))
-}
-
-/// Returns the error for something that commands must not make there, which Landlock refuses elsewhere: it
-/// comes after all of the kernel's other ones.
-fn refusal(caller: &Caller, place: &MadeName) -> Result<(), i32> {
-    let (at, name) = place.raw();
-    let device = libc::makedev(1, 3);
-    // SAFETY: a name that ends with NUL, and numbers. Nobody in a sandbox can make a device.
-    let make = || unsafe { libc::mknodat(at, name.as_ptr(), libc::S_IFCHR, device) };
-    match caller.act(|| done(make().into())) {
-        Err(libc::EPERM) | Ok(()) => Err(libc::EACCES),
-        Err(errno) => Err(errno),
-    }
-}
-
-fn done(result: i64) -> Result<(), i32> {
-    if result == 0 { Ok(()) } else { Err(last_errno()) }
 }

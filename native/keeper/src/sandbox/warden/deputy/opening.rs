@@ -5,11 +5,12 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use rustix::fs::{AtFlags, FileType, Stat, fstat, fstatfs, major, minor, readlinkat, statat};
 
-use super::Shared;
+use super::Deputy;
 use super::made_name::{MadeName, is_kept, last_errno, make_for, opened, split_last};
 use super::waiting::open_patiently;
 use crate::sandbox::warden::caller::{Caller, PathBase};
 use crate::sandbox::warden::gate::request::Named;
+use crate::sandbox::warden::undo::recording::Recording;
 
 /// As many links as the kernel follows.
 const MOST_LINKS: usize = 40;
@@ -38,12 +39,13 @@ const KNOWN: i32 = libc::O_ACCMODE
     | libc::O_PATH;
 
 /// How a caller opens a file.
-struct AskedOpening<'a> {
-    caller: &'a Caller,
-    flags: i32,
-    mode: u32,
+pub struct AskedOpening<'a, 'r> {
+    pub caller: &'a Caller,
+    pub flags: i32,
+    pub mode: u32,
     /// Whether the caller still waits.
-    stands: &'a dyn Fn() -> bool,
+    pub stands: &'a dyn Fn() -> bool,
+    pub recording: &'a Recording<'r>,
 }
 
 /// Returns whether a directory is of a file system in which the kernel goes by the rights of the process.
@@ -53,29 +55,27 @@ fn is_kernels(directory: &OwnedFd) -> bool {
     fstatfs(directory).is_ok_and(|status| kinds.iter().any(|kind| status.f_type == *kind as _))
 }
 
-impl Shared {
-    /// Opens a file that may have to be made.
-    pub fn open_for(
-        &self,
-        caller: &Caller,
-        named: &Named,
-        flags: i32,
-        mode: u32,
-        stands: &dyn Fn() -> bool,
-    ) -> Result<OwnedFd, i32> {
-        let mode = mode & 0o7777;
-        let opening = AskedOpening { caller, flags, mode, stands };
+impl Deputy {
+    /// Opens a file that may have to be made. None: the caller opens it itself.
+    pub fn open_for(&self, named: &Named, opening: &AskedOpening) -> Result<Option<OwnedFd>, i32> {
+        let AskedOpening { caller, flags, .. } = *opening;
         if let Some(number) = own_descriptor(&named.path) {
-            return opening.reopen(number);
+            return opening.reopen(number).map(Some);
         }
         let mut place = MadeName::of(caller, named)?;
         for _ in 0..=MOST_LINKS {
             if is_kernels(&place.directory) {
                 if OF_PROCESSES.contains(&&*place.name) {
-                    return opening.open(&place);
+                    return opening.open(&place).map(Some);
+                }
+                if flags & libc::O_CREAT == 0 {
+                    return Ok(None);
                 }
                 // It would take this process's rights for the caller's.
                 return Err(libc::EACCES);
+            }
+            if place.has_slash() && flags & libc::O_CREAT == 0 {
+                return opening.open_above(&place).map(Some);
             }
             let status = match statat(&place.directory, &*place.name, AtFlags::SYMLINK_NOFOLLOW) {
                 // With a slash at its end the name of a link stands for its target.
@@ -84,30 +84,35 @@ impl Shared {
                 Err(_) => None,
             };
             let kind = status.as_ref().map(|it| FileType::from_raw_mode(it.st_mode));
-            let is_followed = flags & (libc::O_EXCL | libc::O_NOFOLLOW) == 0;
+            let is_followed = !makes_new(flags) && flags & libc::O_NOFOLLOW == 0;
             match (kind, status) {
                 (Some(FileType::Symlink), _) if is_followed => {
                     let path = opening.target(&place)?;
                     if let Some(number) = own_descriptor(&path) {
-                        return opening.reopen(number);
+                        return opening.reopen(number).map(Some);
                     }
                     place = follow(caller, &place, path)?;
                 }
-                (Some(FileType::CharacterDevice), Some(status)) if flags & libc::O_EXCL == 0 => {
-                    return opening.open_device(&place, &status);
+                (Some(FileType::CharacterDevice), Some(status)) if !makes_new(flags) => {
+                    return opening.open_device(&place, &status).map(Some);
                 }
                 (Some(kind), _) if self.refuse_setting(&place).is_err() => {
-                    return opening.open_setting(&place, kind == FileType::Symlink);
+                    return opening.open_setting(&place, kind == FileType::Symlink).map(Some);
                 }
                 _ => {
                     self.refuse_setting(&place)?;
                     if kind.is_none() && !place.has_slash() && self.is_elsewhere(&place) {
                         return Err(libc::EACCES);
                     }
+                    opening.recording.open(&place.spot(), flags)?;
                     match opening.open(&place) {
                         // What is there now is a link.
                         Err(libc::ELOOP) if is_followed => {}
-                        result => return result,
+                        result => {
+                            let file = result?;
+                            opening.recording.opened(&file, flags)?;
+                            return Ok(Some(file));
+                        }
                     }
                 }
             }
@@ -116,7 +121,7 @@ impl Shared {
     }
 }
 
-impl AskedOpening<'_> {
+impl AskedOpening<'_, '_> {
     /// Opens a name that is no link.
     fn open(&self, place: &MadeName) -> Result<OwnedFd, i32> {
         let status = || statat(&place.directory, &*place.name, AtFlags::SYMLINK_NOFOLLOW);
@@ -125,26 +130,36 @@ impl AskedOpening<'_> {
             self.stands,
             || status().is_ok_and(|it| is_pipe(&it)),
             |flags| {
-                make_for(self.caller, self.mode, |mode| {
+                make_for(self.caller, self.mode & 0o7777, |mode| {
                     open_at_name(place.directory.as_raw_fd(), &place.name, flags, mode)
                 })
             },
         )
     }
 
+    /// Opens a path with a slash at its end, which is that of a directory: it can't be opened to be changed.
+    fn open_above(&self, place: &MadeName) -> Result<OwnedFd, i32> {
+        let flags = self.flags | libc::O_CLOEXEC;
+        let opened = self.caller.act(|| open_at(&place.directory, &place.name, flags, 0));
+        opened.and(Err(libc::EISDIR))
+    }
+
     /// Opens the file of the caller's descriptor once more, by the link to it in `/proc`.
     fn reopen(&self, number: i32) -> Result<OwnedFd, i32> {
         let file = self.caller.descriptor(number).map_err(|_| libc::ENOENT)?;
         match self.flags {
-            flags if flags & libc::O_EXCL != 0 => Err(libc::EEXIST),
+            flags if makes_new(flags) => Err(libc::EEXIST),
             flags if flags & libc::O_NOFOLLOW != 0 => Err(libc::ELOOP),
-            _ => self.open_again(&file, self.flags),
+            flags => {
+                self.recording.reopen(&file, flags)?;
+                self.open_again(&file, flags)
+            }
         }
     }
 
     /// Opens what is at the name of a setting, where nothing can be made or written.
     fn open_setting(&self, place: &MadeName, is_link: bool) -> Result<OwnedFd, i32> {
-        if self.flags & libc::O_EXCL != 0 {
+        if makes_new(self.flags) {
             return Err(libc::EEXIST);
         }
         if self.flags & libc::O_NOFOLLOW != 0 && is_link {
@@ -198,6 +213,12 @@ impl AskedOpening<'_> {
         let target = readlinkat(&link.directory, &*link.name, Vec::new());
         Ok(target.map_err(|error| error.raw_os_error())?.into_bytes())
     }
+}
+
+/// Returns whether a file is opened only if it is made. Without O_CREAT the other flag has no meaning.
+fn makes_new(flags: i32) -> bool {
+    const NEW: i32 = libc::O_CREAT | libc::O_EXCL;
+    flags & NEW == NEW
 }
 
 /// Returns whether the kernel refuses these flags for every path: some kernels make no files with
