@@ -11,6 +11,7 @@ mod question;
 mod record;
 mod request;
 mod terminal;
+pub mod undo;
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -92,9 +93,8 @@ impl Channel {
     #[napi]
     pub fn owner(&mut self) -> f64 {
         let owner = self.engine.owner();
-        let id = owner.id;
-        self.owners.lock().insert(id, owner);
-        id as f64
+        self.owners.lock().insert(owner.id, owner.clone());
+        owner.id as f64
     }
 
     /// Starts a command, whose events have this `id`. `numbers`: see [`CommandNumbers`]. Without a directory,

@@ -8,6 +8,10 @@ export interface NativeBinding {
   answerSandbox(answer: number, isServed: boolean): void;
   /** Starts the engine unless it runs; returns undefined or null when it runs now. */
   start(): { readonly errno: number; readonly message: string } | null | undefined;
+  /** Reads what commands have changed, by their journals in a directory; the oldest first. */
+  readChanges(directory: string, ids: string[]): Promise<NativeChanges>;
+  /** Puts back what was there before these commands: all of it, or what is at or below these paths. */
+  revertChanges(directory: string, ids: string[], paths: string[] | null): Promise<NativeReverted>;
   readonly TextCapture: new (headBytes: number, tailBytes: number) => NativeCapture;
   readonly Channel: new (
     /** Memory into which the addon writes the figures of the records that it dispatches. */
@@ -16,6 +20,42 @@ export interface NativeBinding {
     /** The name of this JavaScript environment in plans of sandboxes. */
     name: string,
   ) => NativeChannel;
+}
+
+/** A change of a file. The fields are there that its kind has. */
+export interface NativeChange {
+  readonly kind: 'created' | 'changed' | 'deleted' | 'renamed' | 'mode' | 'attributes';
+  readonly path: string;
+  readonly from?: string;
+  readonly type?: 'file' | 'directory' | 'link' | 'other';
+  readonly size?: number;
+  readonly sizeBefore?: number;
+  readonly files?: number;
+  readonly mode?: number;
+  readonly modeBefore?: number;
+  readonly isChanged?: boolean;
+}
+
+/** What commands have changed. */
+interface NativeChanges {
+  readonly list: readonly NativeChange[];
+  /** The number of changes beyond the list. */
+  readonly more: number;
+  readonly created: number;
+  readonly changed: number;
+  readonly deleted: number;
+  readonly renamed: number;
+  readonly isComplete: boolean;
+  readonly unseen: readonly string[];
+  readonly unrevertable: readonly { readonly path: string; readonly reason: string }[];
+  readonly isReverted: boolean;
+}
+
+/** What was put back. */
+interface NativeReverted {
+  readonly reverted: readonly string[];
+  readonly conflicts: readonly { readonly path: string; readonly reason: string }[];
+  readonly lost: readonly { readonly path: string; readonly reason: string }[];
 }
 
 /** The kept part of a stream. */
