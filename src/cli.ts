@@ -10,6 +10,8 @@ import { schemaCommand } from './cli/schema-command.js';
 import { serveCommand } from './cli/serve-command.js';
 import { attachCommand } from './cli/tasks/attach-command.js';
 import { tasksCommand } from './cli/tasks/tasks-command.js';
+import { changesCommand } from './cli/undo/changes-command.js';
+import { revertCommand } from './cli/undo/revert-command.js';
 import { packageVersion } from './support/package/version.js';
 
 const program = new Command('forkline')
@@ -19,6 +21,8 @@ const program = new Command('forkline')
   .addCommand(tasksCommand().exitOverride())
   .addCommand(attachCommand().exitOverride())
   .addCommand(heldCommand().exitOverride())
+  .addCommand(changesCommand().exitOverride())
+  .addCommand(revertCommand().exitOverride())
   .addCommand(schemaCommand().exitOverride())
   .addCommand(mcpCommand().exitOverride())
   .addCommand(serveCommand().exitOverride())

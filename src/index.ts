@@ -101,14 +101,12 @@ export type {
   Counts,
   Ending,
   FirstRun,
-  LimitsReport,
   MergedResult,
   NotLowered,
   Outcome,
   OutOfMemory,
   OutputChunk,
   PeakMemory,
-  ReachedLimit,
   RunResult,
   SeparateResult,
   SpillError,
@@ -128,7 +126,18 @@ export type {
   SandboxReport,
   Signature,
 } from './engine/sandbox-report.js';
+export type { LimitsReport, ReachedLimit } from './engine/told/limits-report.js';
 export type { TimeoutReason } from './engine/told/timeout-reason.js';
+export type {
+  Change,
+  ChangeCounts,
+  ChangedType,
+  ChangeFacts,
+  Changes,
+  CommandChanges,
+  PathReason,
+  Reverted,
+} from './engine/undo/changes.js';
 export { createInteractionLog, type InteractionLogFile } from './interaction-log/file-log.js';
 export type { InteractionEntry, InteractionLog } from './interaction-log/log.js';
 export type { InteractionLogOptions } from './interaction-log/options.js';
@@ -185,6 +194,14 @@ export type {
 } from './sandbox/policy.js';
 export type { PublishedPort, ReachedPort, SandboxPorts } from './sandbox/ports/ports.js';
 export type { SandboxSecret } from './sandbox/secrets/secret.js';
+export {
+  findChanges,
+  type ListChangesOptions,
+  listChanges,
+  revertChanges,
+} from './sandbox/undo/list.js';
+export type { ToolChanges } from './sandbox/undo/of-owner.js';
+export type { SandboxUndo, UndoOption } from './sandbox/undo/undo-policy.js';
 export type { PipelineCode, PipelineUse, ToolAbility } from './shell/reading.js';
 export { InputError } from './support/errors.js';
 export type { Logger } from './support/logger.js';

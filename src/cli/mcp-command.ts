@@ -29,6 +29,7 @@ import {
   sandboxOf,
   sandboxOption,
   secretOption,
+  undoOption,
 } from './sandbox-flags.js';
 import { serveToTheEnd } from './serving.js';
 import { exitSoon } from './standard-output.js';
@@ -88,6 +89,7 @@ export function mcpCommand(): Command {
     .addOption(reachOption())
     .addOption(publishOption())
     .addOption(execRulesOption())
+    .addOption(undoOption())
     .option(
       '--options <json>',
       'options of the contract, such as {"async": true}; the options above override them',
@@ -188,8 +190,8 @@ async function start(
   await (await createTool()).dispose();
   if (flags.fleet === undefined) {
     // Both are checked by now, with the tool's other options.
-    const { cwd, sandbox } = { ...flags.options, ...shellOf(flags) } as Partial<ShellOptions>;
-    await run('true', { cwd, sandbox });
+    const { cwd, sandbox, undo } = { ...flags.options, ...shellOf(flags) } as Partial<ShellOptions>;
+    await run('true', { cwd, sandbox, undo });
   }
   if (flags.http === undefined) {
     if (process.stdin.isTTY) note('waiting for an MCP client on standard input');
@@ -216,12 +218,20 @@ function shellOf(flags: McpFlags): Partial<ShellOptions> {
 /**
  * Returns the same options for a tool on another machine, where this process's directory means nothing.
  */
-function givenShell({ cwd, env, inheritEnv, options, ...flags }: McpFlags): Partial<ShellOptions> {
+function givenShell({
+  cwd,
+  env,
+  inheritEnv,
+  options,
+  undo,
+  ...flags
+}: McpFlags): Partial<ShellOptions> {
   const sandbox = sandboxOf(flags, options.sandbox);
   return {
     ...(cwd !== undefined && { cwd }),
     ...(env && { env }),
     ...(inheritEnv && { inheritEnv }),
     ...(sandbox && { sandbox }),
+    ...(undo && { undo }),
   };
 }

@@ -53,6 +53,11 @@ function collectSecret(text: string, given: SecretDomains = {}): SecretDomains {
   return { ...given, [name]: domains.split(',') };
 }
 
+/** Returns the option `--undo`. */
+export function undoOption(): Option {
+  return new Option('--undo', 'record what commands change, so that it can be taken back');
+}
+
 /** Flags that say what the sandbox of commands is. */
 export interface SandboxFlags {
   readonly policy?: SandboxPolicy | undefined;
@@ -61,6 +66,8 @@ export interface SandboxFlags {
   readonly reach?: SandboxPorts['reach'];
   readonly publish?: SandboxPorts['publish'];
   readonly execRules?: SandboxExec | undefined;
+  /** Beside the sandbox, which need not be there. */
+  readonly undo?: true | undefined;
 }
 
 /** Returns the option `--reach`. */

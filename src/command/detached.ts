@@ -15,7 +15,10 @@ import { checkCommand } from './command-line.js';
  * that no caller forgets one.
  */
 type DetachedOptions = {
-  readonly [Name in Exclude<CarriedBy<'detach'>, 'env' | 'inheritEnv'>]: DetachedValues[Name];
+  readonly [Name in Exclude<
+    CarriedBy<'detach'>,
+    'env' | 'inheritEnv' | 'undo'
+  >]: DetachedValues[Name];
 } & {
   /** The file for the output; must not exist. */
   readonly outputPath: string;

@@ -11,9 +11,9 @@ import { spillPathOf } from '../options/values.js';
 import { orAgain } from '../sandbox/denials/again.js';
 import { sandboxEnvironment } from '../sandbox/environment.js';
 import { sandboxOfCommand } from '../sandbox/of-command.js';
-import type { SandboxOption } from '../sandbox/policy.js';
 import { readSandbox } from '../sandbox/read-policy.js';
 import type { ResolvedSandbox } from '../sandbox/resolve.js';
+import { withUndo } from '../sandbox/undo/with-undo.js';
 import { absolutePath } from '../support/paths.js';
 import { nextTurn, refused } from '../support/timing.js';
 import { type CommandLine, checkCommandLine, shellTextOf } from './command-line.js';
@@ -91,7 +91,13 @@ export function execute(
     if (onDenied === undefined || follower !== undefined) return ended;
     return ended.then((first) =>
       orAgain(first, onDenied, options, (sandbox) =>
-        execute(command, environment, { ...options, sandbox, onDenied: undefined }),
+        // The sandbox of the second run has `undo` as the first one.
+        execute(command, environment, {
+          ...options,
+          sandbox,
+          undo: undefined,
+          onDenied: undefined,
+        }),
       ),
     );
   } catch (error) {
@@ -159,7 +165,9 @@ export function engineCommand(
   const limits = typeof spill === 'object' ? spill : undefined;
   const text = argv?.join('\0') ?? command;
   const sandboxed =
-    options.sandbox === undefined ? undefined : resolveInSandbox(options.sandbox, cwd, text);
+    options.sandbox === undefined && options.undo === undefined
+      ? undefined
+      : resolveInSandbox(options, text);
   return {
     text: command,
     argv,
@@ -193,13 +201,12 @@ export function engineCommand(
 
 /** Resolves the sandbox and the directory in it, as a path: an open directory would lead out of it. */
 function resolveInSandbox(
-  option: SandboxOption,
-  cwd: ExecuteOptions['cwd'],
+  { sandbox, undo, cwd = '.' }: ExecuteOptions,
   text: string,
 ): { sandbox: ResolvedSandbox; directory: string } | undefined {
-  const policy = readSandbox(option);
+  const policy = readSandbox(withUndo(sandbox, undo));
   if (policy === undefined) return undefined;
-  const directory = absolute('cwd', cwd ?? '.');
+  const directory = absolute('cwd', cwd);
   return { sandbox: sandboxOfCommand(policy, directory, text), directory };
 }
 

@@ -2,6 +2,7 @@ import type { KeptOutput, OutputKeeper } from '../artifacts/keep-output.js';
 import { createOwner, type Owner } from '../engine/owner.js';
 import type { ExecuteOptions } from '../options/command-options.js';
 import type { KeptReceipt } from '../receipt/receipt.js';
+import { changesOfOwner } from '../sandbox/undo/of-owner.js';
 import { isAbortSignal, throwIfAborted } from '../support/abort.js';
 import { checkFunction, checkObject } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
@@ -30,11 +31,13 @@ export interface ContractCall<Details, Moment = CallMoment> {
 }
 
 /** The parts of a tool that its contract does not decide. */
-type SharedPart = 'name' | 'strict' | 'hints' | 'execute' | 'dispose' | keyof AsyncDisposable;
+type SharedPart =
+  | ('name' | 'strict' | 'hints' | 'changes' | 'execute' | 'dispose')
+  | keyof AsyncDisposable;
 
 /** A contract: data and functions, from which {@link createContractTool} makes a tool. */
 interface Contract<Input, Details, Moment> {
-  readonly settings: Pick<ShellSettings, 'graceMs' | 'log'>;
+  readonly settings: Pick<ShellSettings, 'graceMs' | 'log' | 'sandbox'>;
   readonly life: Lifetime;
   /** Looks at the host. Called before anything is waited for. */
   readonly momentOf: (input: unknown) => Moment;
@@ -93,6 +96,7 @@ export function createContractTool<
     name: 'bash',
     strict: true,
     hints: SHELL_HINTS,
+    ...(settings.sandbox?.undo && { changes: changesOfOwner(life.owner) }),
     execute: (input: unknown, given?: ToolCall<Details>) =>
       life.call(input, given, (own, call) => life.add(answer(own, call)), contract.answerTo),
     async dispose() {

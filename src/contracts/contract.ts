@@ -1,4 +1,5 @@
 import type { OutputChunk } from '../engine/outcome.js';
+import type { ToolChanges } from '../sandbox/undo/of-owner.js';
 import type { TaskManager } from '../tasks/manager.js';
 import type { ObjectSchema } from './validate.js';
 import type { ToolSchema } from './ways/standard-schema.js';
@@ -112,6 +113,8 @@ export interface BashTool<Details = unknown, Input = unknown> {
   readonly hints: ToolHints;
   /** Manages the commands that outlive their calls; absent: no command does. */
   readonly tasks?: TaskManager | undefined;
+  /** What its commands have changed, which can be taken back; absent: its sandbox has no `undo`. */
+  readonly changes?: ToolChanges | undefined;
   /** Further tools that a model needs beside this one, such as those for background commands. */
   readonly companions: readonly BashTool[];
   /**

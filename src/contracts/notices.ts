@@ -1,5 +1,6 @@
 import type { KeptOutput } from '../artifacts/keep-output.js';
-import type { BackgroundProcess, ReachedLimit } from '../engine/outcome.js';
+import type { BackgroundProcess } from '../engine/outcome.js';
+import type { ReachedLimit } from '../engine/told/limits-report.js';
 import { incompleteNotice } from '../receipt/checkout-notice.js';
 import { pipelineNotices } from '../receipt/pipeline-notices.js';
 import type { ListeningPort } from '../receipt/ports.js';

@@ -16,6 +16,7 @@ import type { OnDenied } from '../sandbox/denials/again.js';
 import type { SandboxOption, SandboxPolicy } from '../sandbox/policy.js';
 import { toolSandbox } from '../sandbox/read-policy.js';
 import { pinSandbox } from '../sandbox/resolve.js';
+import { withUndo } from '../sandbox/undo/with-undo.js';
 import type { OptionNames } from '../support/checks.js';
 import {
   atLeast,
@@ -96,8 +97,9 @@ export const SHELL_OPTION_NAMES: OptionNames<ShellOptions> & { readonly contract
   logger: true,
 };
 
-/** Those options with everything decided. */
-export interface ShellSettings extends Readonly<Record<CarriedBy<'tool'>, unknown>> {
+/** Those options with everything decided; `undo` is in the sandbox. */
+export interface ShellSettings
+  extends Readonly<Record<Exclude<CarriedBy<'tool'>, 'undo'>, unknown>> {
   readonly cwd: string;
   readonly home: string | undefined;
   readonly inheritEnv: 'scrubbed' | 'all' | 'none';
@@ -186,7 +188,7 @@ export function resolveShellOptions(
     priority: options.priority ?? 'normal',
     startsAtOnce: options.startsAtOnce,
     umask: options.umask,
-    sandbox: pinnedSandbox(options.sandbox, path),
+    sandbox: pinnedSandbox(withUndo(options.sandbox, options.undo), path),
     onDenied: options.onDenied ?? undefined,
     onExec: options.onExec ?? undefined,
     limits: options.limits && { ...readLimits(options.limits) },
@@ -203,7 +205,7 @@ interface CallOptions extends Pick<ExecuteOptions, 'timeoutMs' | 'signal' | 'onO
 /** The options of a command of a tool; an option that tools carry and that is not here does not compile. */
 type CarriedOptions = {
   readonly [Name in
-    | Exclude<CarriedBy<'tool'>, 'env' | 'inheritEnv'>
+    | Exclude<CarriedBy<'tool'>, 'env' | 'inheritEnv' | 'undo'>
     | keyof OutputLimits
     | keyof CallOptions]: ExecuteOptions[Name];
 };

@@ -2,6 +2,7 @@ import type { EngineName } from './choice.js';
 import type { OnExec } from './exec/exec-request.js';
 import type { BackgroundProcess, BaseResult, Capture, SpillReport, StreamName } from './outcome.js';
 import type { EngineReport, HeldFacts } from './sandbox-report.js';
+import type { ChangeFacts } from './undo/changes.js';
 
 /** A command with all options decided. Times in milliseconds, sizes in bytes. */
 export interface EngineCommand {
@@ -173,6 +174,7 @@ export interface EngineOutcome {
     'outOfMemory' | 'sandbox' | 'executed' | 'moreExecuted' | 'spill' | 'limits'
   > & {
     readonly heldBack?: readonly HeldFacts[];
+    readonly changes?: ChangeFacts;
   };
 }
 

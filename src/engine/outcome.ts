@@ -1,7 +1,9 @@
 import type { EngineName } from './choice.js';
 import type { ExecutedProgram } from './executed.js';
 import type { Denial, Held, SandboxReport } from './sandbox-report.js';
+import type { LimitsReport } from './told/limits-report.js';
 import type { TimeoutReason } from './told/timeout-reason.js';
+import type { Changes } from './undo/changes.js';
 
 /** How the process itself ended, whatever caused it. */
 export type Ending =
@@ -208,6 +210,8 @@ export interface BaseResult {
    * none, or it had no sandbox.
    */
   readonly heldBack: readonly Held[];
+  /** What it has changed, which can be taken back; present when its sandbox has `undo`, and that is in force. */
+  readonly changes?: Changes;
   /** How its limits were enforced; present when it had some. */
   readonly limits?: LimitsReport;
   /** Present when this is its second run, since `onDenied` allowed more after the first. */
@@ -273,27 +277,3 @@ export interface BytesChunk {
   /** Bytes that were skipped before `bytes`; always 0 with `overflow: 'pause'`. */
   readonly droppedBytes: number;
 }
-
-/**
- * How each of a command's limits was enforced: by a control group of its own, or by a limit for each of
- * its processes. `oom-score`: no group was possible, and the command could take more than `memoryBytes`;
- * but when the machine or the host's own group runs out of memory, the kernel ends it before the host.
- */
-export interface LimitsReport {
-  /** Absent when there was no such limit. */
-  readonly memoryBytes?: 'group' | 'oom-score';
-  /** Absent when there was no such limit. */
-  readonly processes?: 'group';
-  /** Absent when there was no such limit. */
-  readonly cpuSeconds?: 'rlimit';
-  /**
-   * The limits that the command has run into, as far as that was seen; absent when it has run into none. For
-   * memory, see `outOfMemory`. For `processes`, its group has counted a process that could not be started. For
-   * `cpuSeconds`, the limit's signal has ended the command or its last program; one that ended another process
-   * of it is not seen.
-   */
-  readonly reached?: readonly ReachedLimit[];
-}
-
-/** A limit that a command has run into. */
-export type ReachedLimit = 'processes' | 'cpuSeconds';

@@ -1,9 +1,11 @@
 import type { ExecReason, ExecutedProgram } from './executed.js';
+import type { ChangeCounts } from './undo/changes.js';
 
 /**
  * A protection of a sandbox: against writing elsewhere, reading hidden paths, finding others' temporary
  * files, the network, others' sockets, other processes, sockets of rare families, gaining privileges, and
- * settings that programs outside obey, and changing the caches of the user's tools.
+ * settings that programs outside obey, and changing the caches of the user's tools. `undo` is no protection: what
+ * commands change can be taken back.
  */
 export type SandboxLine =
   | 'write'
@@ -15,7 +17,8 @@ export type SandboxLine =
   | 'socketFamilies'
   | 'privileges'
   | 'settings'
-  | 'caches';
+  | 'caches'
+  | 'undo';
 
 /**
  * The means of a protection; `none`: not enforced, because it was not requested or not possible.
@@ -23,7 +26,8 @@ export type SandboxLine =
  * that the host puts in its place while a command runs is visible. `gate` and `mount`, for settings: changes of
  * git's are judged, and held back where they are not harmless; or kept settings are read-only. For caches:
  * `mount`, commands have empty ones of their own in place of the user's; `overlay`, a layer on disk over the
- * user's caches; `memory`, one in memory, which is lost with the sandbox.
+ * user's caches; `memory`, one in memory, which is lost with the sandbox. For undo: `journal`, what was there before
+ * is written down.
  */
 export type Enforcement =
   | 'namespace'
@@ -34,6 +38,7 @@ export type Enforcement =
   | 'proxy'
   | 'overlay'
   | 'memory'
+  | 'journal'
   | 'none';
 
 /** The report on a command's sandbox. */
@@ -59,6 +64,11 @@ export interface SandboxReport {
   /** The changes that were held back, and are not in effect; absent: none. */
   readonly held?: readonly HeldChange[];
   /**
+   * How many files it has changed; present when the policy has `undo`, which is in force, and of at most 20 what
+   * can't be taken back. The list is in `result.changes`.
+   */
+  readonly changes?: ChangeCounts & { readonly moreUnrevertable?: number };
+  /**
    * The ports on which its processes listen now, of those that the policy publishes; absent: there are none.
    */
   readonly ports?: readonly SandboxPort[];
@@ -74,6 +84,8 @@ export interface SandboxReport {
 export interface EngineReport extends SandboxReport {
   /** The ids of the changes that were held back; absent: none, or they are in `held`. */
   readonly heldIds?: readonly string[];
+  /** The id of the journal with its changes; absent: it has made none, or they are in `changes`. */
+  readonly undoId?: string;
   /** The programs that it has executed or was denied; absent: none is known. They go into the result itself. */
   readonly executed?: readonly ExecutedProgram[];
   /** The number of programs that are not in `executed`; absent: none. */

@@ -3,6 +3,7 @@ import type { OutputChunk } from '../engine/outcome.js';
 import type { Owner } from '../engine/owner.js';
 import type { OnDenied } from '../sandbox/denials/again.js';
 import type { SandboxOption } from '../sandbox/policy.js';
+import type { UndoOption } from '../sandbox/undo/undo-policy.js';
 import type { CommandLimits } from './limits.js';
 import type { PtyOption } from './terminal.js';
 
@@ -103,6 +104,12 @@ export interface ExecuteOptions {
    * that the host may.
    */
   readonly sandbox?: SandboxOption | undefined;
+  /**
+   * Whether what the command changes can be taken back, by `result.changes.revert()`: the same as `undo` of the
+   * sandbox, in whose place it counts. Without a sandbox, the command is in one that confines nothing. Default: what
+   * the sandbox says.
+   */
+  readonly undo?: UndoOption | undefined;
   /**
    * Called when the sandbox has denied the command something and the command has ended by itself. If the
    * callback returns a sandbox, the command is run again in it, once. Effects of the first run are not

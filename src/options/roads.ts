@@ -75,6 +75,7 @@ export const TREATMENTS = {
   startsAtOnce: [C, C, C, C, C, C, o, C, C, X, C, C, C, X, C],
   umask: [C, C, C, C, C, C, C, C, C, C, C, C, C, C, C],
   sandbox: [C, C, C, C, C, C, C, C, C, X, C, C, X, C, C],
+  undo: [C, C, C, C, C, C, C, C, C, X, C, C, X, C, C],
   onDenied: [C, X, X, X, X, C, X, o, o, o, X, X, X, X, X],
   onExec: [C, C, C, C, C, C, C, C, C, o, C, C, o, X, X],
   limits: [C, C, C, X, C, C, C, X, X, X, C, C, C, X, X],

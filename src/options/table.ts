@@ -3,6 +3,7 @@ import type { EngineCommand } from '../engine/message.js';
 import { Owner } from '../engine/owner.js';
 import { checkOnDenied } from '../sandbox/denials/again.js';
 import { readSandbox } from '../sandbox/read-policy.js';
+import { checkUndo } from '../sandbox/undo/check-undo.js';
 import { isAbortSignal } from '../support/abort.js';
 import { checkFunction, checkSwitch } from '../support/checks.js';
 import type { CommandOptions } from './command-options.js';
@@ -168,6 +169,15 @@ export const OPTIONS = {
     default: "`'danger-full-access'`",
     becomes: ['sandbox', 'directory', 'environment'],
     says: "`'read-only'`, `'workspace-write'` or a policy: what the command may write to, read and reach, [enforced by the kernel](sandbox.md)",
+  },
+  undo: {
+    check(value) {
+      checkUndo('undo', value);
+      if (value !== false) needsNativeEngine('undo', value, 'false or nothing');
+    },
+    default: 'what `sandbox` says, or `false`',
+    becomes: ['sandbox', 'directory', 'environment'],
+    says: 'whether [what the command changes can be taken back](undo.md): `true`, or `{ maxBytes, whenFull }`',
   },
   onDenied: {
     check: checkOnDenied,

@@ -17,10 +17,14 @@ import { refuseSecrets, sandboxOfCommand } from '../sandbox/of-command.js';
 import { withPipes } from '../sandbox/pipes.js';
 import type { SandboxPolicy } from '../sandbox/policy.js';
 import type { ResolvedSandbox } from '../sandbox/resolve.js';
+import { noteJournal } from '../sandbox/undo/report.js';
 import { makePipesDirectory } from './pipes.js';
 
 /** Denials that the engine tells call by call; others are found anew, in what a call has printed and by its time. */
 const AS_TOLD: readonly Denial['source'][] = ['kernel', 'broker'];
+
+/** What a list of changes tells in place of a command. */
+const SHELL_TEXT = '(the calls of a persistent shell)';
 
 /** The parts of a call from which denials are found. */
 interface SandboxedCall {
@@ -86,7 +90,11 @@ export class ShellSandbox {
   ): Promise<EngineReport | undefined> {
     if (known === undefined) return undefined;
     // That of an ended shell is about all of its calls.
-    const { incomplete: _, ...ofAll } = known;
+    const { incomplete: _, changes: __, undoId, ...ofAll } = known;
+    // All calls have one journal, in which each does not stand for itself.
+    if (undoId !== undefined) {
+      await noteJournal(undoId, { text: SHELL_TEXT, cwd: this.#cwd, owner: this.#owner });
+    }
     const denials = ofAll.denials.filter(({ source }) => AS_TOLD.includes(source));
     const call = { stdout, stderr, durationMs, sandbox: { ...ofAll, denials } };
     const told = await withDenials(call, this.#resolved, from, startedAt);

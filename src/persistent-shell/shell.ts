@@ -2,8 +2,9 @@ import { startCommand } from '../command/execute.js';
 import { reportOf } from '../command/limits/groups.js';
 import type { StartedCommand } from '../command/promise.js';
 import type { NamedPipe } from '../engine/local-stream.js';
-import type { BackgroundProcess, Capture, LimitsReport, RunResult } from '../engine/outcome.js';
+import type { BackgroundProcess, Capture, RunResult } from '../engine/outcome.js';
 import type { EngineReport } from '../engine/sandbox-report.js';
+import type { LimitsReport } from '../engine/told/limits-report.js';
 import type { ExecuteOptions } from '../options/command-options.js';
 import type { CommandLimits } from '../options/limits.js';
 import type { CarriedBy } from '../options/roads.js';
@@ -20,7 +21,7 @@ import { Wires } from './wires.js';
 
 type Passed = Exclude<
   CarriedBy<'persistent'>,
-  'cwd' | 'encoding' | 'sandbox' | 'env' | 'inheritEnv'
+  'cwd' | 'encoding' | 'sandbox' | 'undo' | 'env' | 'inheritEnv'
 >;
 type PassedOptions = { readonly [Name in Passed | 'owner']: ExecuteOptions[Name] };
 

@@ -4,7 +4,6 @@ import type {
   Capture,
   Counts,
   FirstRun,
-  LimitsReport,
   MergedResult,
   NotLowered,
   Outcome,
@@ -15,6 +14,7 @@ import type {
   StreamName,
 } from '../engine/outcome.js';
 import type { SandboxReport } from '../engine/sandbox-report.js';
+import type { LimitsReport } from '../engine/told/limits-report.js';
 import { loadShellParser, parseShell } from '../shell/parser.js';
 import { findPipelineCode, hiddenPrograms, mayHavePipelineCode } from '../shell/pipeline-code.js';
 import { findPipelineUse } from '../shell/pipeline-use.js';

@@ -2,6 +2,7 @@ import type { SandboxExec } from './exec/exec-policy.js';
 import type { SandboxGpgAgent, SandboxSshAgent } from './keys/agent-policy.js';
 import type { SandboxPorts } from './ports/ports.js';
 import type { SandboxSecret } from './secrets/secret.js';
+import type { SandboxUndo } from './undo/undo-policy.js';
 
 /** The name of a sandbox; `danger-full-access` means no sandbox. */
 export type SandboxMode = 'read-only' | 'workspace-write' | 'danger-full-access';
@@ -108,6 +109,11 @@ export interface SandboxPolicy {
    * their own. Default: 'private' with the mode 'workspace-write' and `require: 'all'`; otherwise 'none'.
    */
   readonly caches?: 'private' | 'none' | SandboxCacheBound | undefined;
+  /**
+   * Whether what commands change can be taken back, by `result.changes.revert()`: before a file or a name is
+   * changed, what was there is written down. Not with `require: 'landlock'`. Default: false.
+   */
+  readonly undo?: boolean | SandboxUndo | undefined;
   /**
    * `all`: every protection is enforced, or no command is run. `landlock`: only protections that work without
    * namespaces, as in a container that forbids them; `result.sandbox` says which are not enforced.

@@ -14,6 +14,7 @@ import {
   checkWord,
 } from './policy-checks.js';
 import { checkSecrets } from './secrets/secret.js';
+import { checkUndoOf } from './undo/check-undo.js';
 
 const POLICY_NAMES: OptionNames<SandboxPolicy> = {
   mode: true,
@@ -29,6 +30,7 @@ const POLICY_NAMES: OptionNames<SandboxPolicy> = {
   secrets: true,
   settings: true,
   caches: true,
+  undo: true,
   require: true,
 };
 const FILESYSTEM_NAMES: OptionNames<SandboxFilesystem> = {
@@ -85,6 +87,7 @@ export function readSandbox(given: unknown): SandboxPolicy | undefined {
   checkWord('require', policy.require, ['all', 'landlock', 'best-effort']);
   checkCaches(policy);
   checkSettings(policy);
+  checkUndoOf(policy);
   if (policy.secrets !== undefined) {
     checkSecrets(policy.secrets, checkDomains);
     if (typeof policy.network === 'string') {

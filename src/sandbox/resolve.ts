@@ -28,6 +28,7 @@ import { proxyEntries, serverEntry } from './proxy-entries.js';
 import { type KeptSecrets, keptSecrets } from './secrets/kept.js';
 import { rootFiles } from './secrets/root-files.js';
 import { serveSandboxes } from './served.js';
+import { undoEntries } from './undo/entries.js';
 
 /** The time for which a resolved policy is taken to be current: calls come in bursts. */
 const FRESH_MS = 250;
@@ -125,6 +126,7 @@ function resolveNow(
   const hidden = [...denyRead, ...recordsOfTasks(writable)];
   // Writable paths are visible anyway, and the stricter rule for the same path would count.
   const unseen = [cwd, base].map(realOf).filter((place) => !isAmong(place, writable));
+  const amongPrivate = unseen.filter((place) => isAmong(place, PRIVATE));
   const secrets = policy.secrets && keptSecrets(policy.secrets);
   const trusted = secrets === undefined ? [] : [realOf(secrets.directory)];
   // Files that this process and its proxy rely on later.
@@ -132,7 +134,8 @@ function resolveNow(
   const own = obeyedHere.filter((path) => isAmong(path, writable) && !writable.includes(path));
   // With the host's `/tmp`, commands would find this process's private files there.
   const privates = filesystem.tmp === 'shared' ? [realOf(userDirectory())] : [];
-  const shown = [...placesAmong(PRIVATE, unseen), ...granted.shown, ...trusted];
+  // What must stay visible although it is among temporary files.
+  const shown = [...amongPrivate, ...granted.shown, ...trusted];
   // What is public among keys; a list of one's own hides what it names.
   if (filesystem.denyRead === undefined && home) {
     shown.push(...publicSshFiles(home), ...publicDockerDirectories(home));
@@ -238,6 +241,7 @@ function planned(
     sandbox.proxyPort === undefined && !isAsking(policy.exec) ? '' : serverEntry(),
     ...(sandbox.proxyPort === undefined ? [] : proxyEntries(policy)),
     ...portEntries(policy.ports),
+    undoEntries(policy),
     sandbox.ownTmp ? '' : 'tmp\0shared\0',
     pinned('write', [...writable.filter((path) => !isGits(path)), ...pipes]),
     pinned('git', existing(git.directories)),
@@ -292,9 +296,4 @@ function homeOfUser(): string | undefined {
  */
 function absoluteIn(base: string, path: string): string {
   return resolve(base, expandHome('sandbox', path, homeOfUser()));
-}
-
-/** Returns the places that must stay visible although they are among temporary files. */
-function placesAmong(directories: readonly string[], places: readonly string[]): readonly string[] {
-  return places.filter((place) => isAmong(place, directories));
 }

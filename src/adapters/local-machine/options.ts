@@ -19,6 +19,7 @@ export interface LocalMachineOptions
     | 'startsAtOnce'
     | 'umask'
     | 'sandbox'
+    | 'undo'
     | 'headBytes'
     | 'tailBytes'
   > {
@@ -39,6 +40,7 @@ const NAMES: OptionNames<LocalMachineOptions> = {
   startsAtOnce: true,
   umask: true,
   sandbox: true,
+  undo: true,
   headBytes: true,
   tailBytes: true,
 };

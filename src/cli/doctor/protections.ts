@@ -50,6 +50,7 @@ const COSTS: Readonly<Record<SandboxLine, Costs>> = {
       'what commands add to the caches of tools is lost with the sandbox: they fetch it again',
     mount: 'some tools have an empty cache of their own: they fetch what the user has',
   },
+  undo: { none: 'what commands change can not be taken back' },
 };
 
 const MEANS: Readonly<Record<Enforcement, string>> = {
@@ -61,6 +62,7 @@ const MEANS: Readonly<Record<Enforcement, string>> = {
   proxy: 'by a proxy',
   overlay: 'by a layer on disk',
   memory: 'by a layer in memory',
+  journal: 'by a record of what was there before',
   none: 'not enforced',
 };
 

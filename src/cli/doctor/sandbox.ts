@@ -40,14 +40,30 @@ async function trialIn(cwd: string, mode: SandboxPolicy['mode']): Promise<Findin
   const whole = await sandboxOf(cwd, { mode });
   if ('enforced' in whole) {
     const some = await sandboxOf(cwd, { mode, network: { allowedDomains: ['localhost'] } });
-    return [fine(name, 'namespaces, Landlock and seccomp'), ...protections(whole), hosts(some)];
+    const lines = protections(await withUndoTried(whole, cwd, { mode }));
+    return [fine(name, 'namespaces, Landlock and seccomp'), ...lines, hosts(some)];
   }
   if (!whole.isOfSandbox) return [limited(name, whole.why, NOWHERE)];
   for (const { policy, cost } of WEAKER) {
     const weaker = await sandboxOf(cwd, { mode, ...policy });
-    if ('enforced' in weaker) return [limited(name, whole.why, cost), ...protections(weaker)];
+    if ('enforced' in weaker) {
+      const lines = protections(await withUndoTried(weaker, cwd, { mode, ...policy }));
+      return [limited(name, whole.why, cost), ...lines];
+    }
   }
   return [limited(name, whole.why, `${NOWHERE}: ${NEEDS}`)];
+}
+
+/** Adds to a report whether commands can be undone in this sandbox, which no policy asks for by itself. */
+async function withUndoTried(
+  report: SandboxReport,
+  cwd: string,
+  policy: SandboxPolicy,
+): Promise<SandboxReport> {
+  if (policy.require === 'landlock') return report;
+  const tried = await sandboxOf(cwd, { ...policy, undo: true });
+  const undo = 'enforced' in tried ? tried.enforced.undo : 'none';
+  return { ...report, enforced: { ...report.enforced, undo } };
 }
 
 /** Why a sandbox can't be made. */

@@ -1,9 +1,9 @@
 import { Argument, Command } from 'commander';
 import { dropHeld, type Held, heldBack } from '../../index.js';
-import { messageOf } from '../../support/errors.js';
 import { visibleText } from '../../support/text.js';
+import { answered } from '../answered.js';
 import { note } from '../notes.js';
-import { expectOutputErrors, writeOrTell } from '../standard-output.js';
+import { writeOrTell } from '../standard-output.js';
 import { heldTable } from './held-table.js';
 
 /** The flags of a list. */
@@ -134,15 +134,4 @@ function shown({ diff }: Held): string {
 function withoutControls(line: string): string {
   const [, text = '', end = ''] = /^(.*?)(\n?)$/s.exec(line) ?? [];
   return text.split('\t').map(visibleText).join('\t') + end;
-}
-
-/** Sets the exit code: 0 if all was done. */
-async function answered(work: () => Promise<boolean>): Promise<void> {
-  expectOutputErrors();
-  try {
-    process.exitCode = (await work()) ? 0 : 1;
-  } catch (error) {
-    note(messageOf(error));
-    process.exitCode = 1;
-  }
 }

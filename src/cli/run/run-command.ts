@@ -8,6 +8,7 @@ import {
   reachOption,
   sandboxOption,
   secretOption,
+  undoOption,
 } from '../sandbox-flags.js';
 import { commandText, QUOTE_HINT } from './command-text.js';
 import { runDetached } from './run-detached.js';
@@ -38,6 +39,7 @@ export function runCommand(): Command {
     .addOption(reachOption())
     .addOption(publishOption())
     .addOption(execRulesOption())
+    .addOption(undoOption())
     .option('--no-input', 'give the command an empty standard input')
     .option(
       '--pty',

@@ -12,13 +12,13 @@ import type { RunFlags } from './run-once.js';
 /** Starts a detached command and prints its id. Returns the exit code. */
 export async function runDetached(command: string, flags: RunFlags): Promise<number> {
   expectOutputErrors();
-  const { cwd, env: given, umask, timeout: timeoutMs, keepInput, pty: asked, json } = flags;
+  const { cwd, env: given, umask, timeout: timeoutMs, keepInput, pty: asked, json, undo } = flags;
   const env = commandVariables(given);
   const pty = asked && !isTerminalOff();
   const stdin = pty ? undefined : keepInput ? 'pipe' : 'null';
   try {
     const sandbox = sandboxOf(flags);
-    const options = { cwd, env, umask, timeoutMs, stdin, sandbox, pty } as const;
+    const options = { cwd, env, umask, timeoutMs, stdin, sandbox, undo, pty } as const;
     const { id, record, outputFile } = await detach(command, options);
     const told = { id, pid: record.pid, outputFile };
     return (await writeOrTell(json ? `${JSON.stringify(told)}\n` : `${id}\n`)) ? 0 : 1;

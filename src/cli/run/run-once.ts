@@ -66,7 +66,7 @@ export async function runOnce(command: string, flags: RunFlags): Promise<number>
     // On another screen, what is typed is the command's.
     const onExec = flags.pty ? undefined : askingUser(sandbox, { signals, line });
     const common = { owner, signal: signals.signal, env, cwd, umask, timeoutMs, spill };
-    const options = { ...common, sandbox, onExec };
+    const options = { ...common, sandbox, undo: flags.undo, onExec };
     return await printed({ command, flags, options, signals, line, output });
   } catch (error) {
     const code = explain(error, signals.endedBy);

@@ -54,7 +54,7 @@ export async function withChecks(
   const withDenied =
     command.sandbox === undefined
       ? withMemory
-      : await afterSandboxed(withMemory, command, since, (look) => runApart(look, owner));
+      : await afterSandboxed(withMemory, command, since, owner, (look) => runApart(look, owner));
   const hasRun =
     withDenied.outcome.kind !== 'cancelled' || withDenied.outcome.ending.kind !== 'neverStarted';
   const withReport =

@@ -1,4 +1,5 @@
-import type { ReachedLimit, RunResult } from '../../engine/outcome.js';
+import type { RunResult } from '../../engine/outcome.js';
+import type { ReachedLimit } from '../../engine/told/limits-report.js';
 import type { CommandLimits } from '../../options/limits.js';
 import { signalExitCode } from '../../support/signals.js';
 import { wasKilled } from './out-of-memory.js';

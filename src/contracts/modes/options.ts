@@ -2,6 +2,7 @@ import { createArtifactStore } from '../../artifacts/directory-store.js';
 import type { ArtifactStore } from '../../artifacts/store.js';
 import { MOST_KEPT_BYTES } from '../../options/values.js';
 import { toolSandbox } from '../../sandbox/read-policy.js';
+import { withUndo } from '../../sandbox/undo/with-undo.js';
 import { atLeast, type OptionNames, readOptions, wholeFrom } from '../../support/checks.js';
 import { disregard, InputError, showValue } from '../../support/errors.js';
 import { absolutePath, isUrl } from '../../support/paths.js';
@@ -98,7 +99,10 @@ export function resolveModesOptions(given: ModesOptions): ModesSettings {
   return {
     ...settings,
     directory,
-    sandbox: typeof cwd === 'function' ? toolSandbox(rest.sandbox, undefined) : settings.sandbox,
+    sandbox:
+      typeof cwd === 'function'
+        ? toolSandbox(withUndo(rest.sandbox, rest.undo), undefined)
+        : settings.sandbox,
     timeouts: resolveTimeouts(options.timeouts),
     ...resolveSizes(options),
     tasks: options.tasks === undefined ? undefined : taskManagerOf(options.tasks),

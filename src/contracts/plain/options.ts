@@ -1,5 +1,6 @@
 import { MOST_KEPT_BYTES } from '../../options/values.js';
 import { toolSandbox } from '../../sandbox/read-policy.js';
+import { withUndo } from '../../sandbox/undo/with-undo.js';
 import {
   atLeast,
   checkSwitch,
@@ -73,7 +74,10 @@ export function resolvePlainOptions(given: PlainOptions): PlainSettings {
     ...shell,
     cwd: options.cwd === undefined ? hostDirectory : shell.cwd,
     // Without a directory of its own, that of the host at each call is the workspace.
-    sandbox: options.cwd === undefined ? toolSandbox(options.sandbox, undefined) : shell.sandbox,
+    sandbox:
+      options.cwd === undefined
+        ? toolSandbox(withUndo(options.sandbox, options.undo), undefined)
+        : shell.sandbox,
     defaults: options.nonInteractive ? nonInteractiveDefaults(true) : NO_DEFAULTS,
     timeoutSeconds: atLeast('timeout', 0.001, timeout),
     maxStdoutBytes: resolveLimit('maxStdoutBytes', maxStdoutBytes),

@@ -2,13 +2,14 @@ import type { FirstRun } from '../../engine/outcome.js';
 import type { Denial, SandboxPort, SandboxReport, Signature } from '../../engine/sandbox-report.js';
 import { heldNotice } from '../../receipt/held-notice.js';
 import { visibleText } from '../../support/text.js';
+import { changeNotices } from './change-notices.js';
 import { describeDeniedProgram, shownTarget } from './program-notices.js';
 
 const SHOWN_DENIALS = 5;
 
 /**
- * Describes what a command's sandbox has held back, and what it has denied, why, and what can be done instead,
- * in one line each. Empty: there is nothing to tell.
+ * Describes what a command has changed, where that can be taken back, what its sandbox has held back, and what it has
+ * denied, why, and what can be done instead, in one line each. Empty: there is nothing to tell.
  */
 export function sandboxNotices(report: SandboxReport): readonly string[] {
   const { denials, unseen, renewed, ports = [] } = report;
@@ -24,6 +25,7 @@ export function sandboxNotices(report: SandboxReport): readonly string[] {
     ...signedNotices(report),
     ...(more > 0 ? [`The sandbox has denied ${more} more.`] : []),
     ...ports.flatMap((port) => refusedPortNotice(port) ?? []),
+    ...changeNotices(report),
     ...(unseen ?? []).map((why) => `Not all denials of the sandbox are known: ${why}.`),
   ];
 }

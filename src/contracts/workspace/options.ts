@@ -7,6 +7,7 @@ import type { Owner } from '../../engine/owner.js';
 import { createMinimizer, type MinimizerOptions } from '../../minimizer/options.js';
 import type { OutputLimits } from '../../options/command-options.js';
 import { readSandbox } from '../../sandbox/read-policy.js';
+import { withUndo } from '../../sandbox/undo/with-undo.js';
 import { preloadShellParser } from '../../shell/parser.js';
 import type { ShellSnapshot } from '../../snapshot/shell-snapshot.js';
 import {
@@ -229,10 +230,10 @@ function resolveArtifacts(given: WorkspaceOptions['artifacts']): ArtifactStore |
 }
 
 function resolveClientTerminals(options: WorkspaceOptions): ClientTerminals | undefined {
-  const { clientTerminal, shell, sandbox } = options;
+  const { clientTerminal, shell, sandbox, undo } = options;
   if (isMissing(clientTerminal)) return undefined;
   checkObject('clientTerminal', clientTerminal);
-  if (readSandbox(sandbox) !== undefined) {
+  if (readSandbox(withUndo(sandbox, undo)) !== undefined) {
     throw new InputError(
       `clientTerminal: expected none beside a sandbox, which the client's commands would not be in, got ${showValue(clientTerminal)}`,
     );

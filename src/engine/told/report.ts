@@ -14,7 +14,7 @@ import { deniedPrograms, toPrograms } from './programs.js';
  *
  * @param lines `write=namespace tmp=none`, and denials: `socket=40`, a family, or `connect=/a%20b`, a
  * socket by its path, or an address; `held=` and the id of a change that was held back; `lost=` and the path of
- * one that could not be; `port=3000,3001,7,node,0`, a published port; what agents have signed or refused; `renewed=yes`;
+ * one that could not be; `undo=` and the id of the journal with its changes; `port=3000,3001,7,node,0`, a published port; what agents have signed or refused; `renewed=yes`;
  * `exec=` and a program, each as often as it was executed; `exec-more=` and the number of others.
  */
 export function toReport(lines: string): EngineReport {
@@ -33,7 +33,11 @@ export function toReport(lines: string): EngineReport {
     return news !== undefined && 'signature' in news ? news.signature : [];
   });
   const isRule = ([name, value]: [string, string]): boolean =>
-    !TOLD.has(name) && !toDenial(name, value) && !toAgentNews(name, value);
+    !TOLD.has(name) &&
+    !isUndoId([name, value]) &&
+    !toDenial(name, value) &&
+    !toAgentNews(name, value);
+  const [, undoId] = all.find(isUndoId) ?? [];
   const { renewed, ...enforced } = Object.fromEntries(all.filter(isRule));
   const lost = all.flatMap(([name, value]) => (name === 'lost' ? decodeURIComponent(value) : []));
   const isHidden = enforced.write === 'namespace' && areProcessesHidden();
@@ -44,12 +48,13 @@ export function toReport(lines: string): EngineReport {
   // Landlock alone does not tell it, nor do older keepers of detached commands.
   const settings = enforced.write === 'namespace' ? 'mount' : 'none';
   return {
-    enforced: { settings, ...enforced } as EngineReport['enforced'],
+    enforced: { settings, undo: 'none', ...enforced } as EngineReport['enforced'],
     writable: [],
     denials: [...denials, ...deniedPrograms(executed)],
     ...(executed.length > 0 && { executed }),
     ...(more > 0 && { moreExecuted: more }),
     ...(heldIds.length > 0 && { heldIds }),
+    ...(undoId !== undefined && { undoId }),
     ...(ports.length > 0 && { ports }),
     ...(signatures.length > 0 && { signatures }),
     ...(renewed !== undefined && { renewed: true }),
@@ -72,6 +77,11 @@ type SandboxFacts = Pick<BaseResult, 'executed' | 'moreExecuted'> & {
 
 /** The names of lines that are neither about what enforces a rule nor denials. */
 const TOLD = new Set(['held', 'lost', 'port']);
+
+/** Returns whether a line has the id of a journal, and not whether one is kept. */
+function isUndoId([name, value]: [string, string]): boolean {
+  return name === 'undo' && /^[\da-f]{16}$/.test(value);
+}
 
 const HIDDEN =
   "/proc hides other users' processes (hidepid), by which the kernel's denials, what is held back, published ports and requests to agents are told";

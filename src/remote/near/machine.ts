@@ -44,7 +44,10 @@ const TELLING = { mistakes: { ...MISTAKES, ...REFUSED } };
 const INSTEAD = 'leave it out';
 
 /** Options that only the far side can resolve. */
-const NOT_HERE = { cwd: undefined, spill: undefined, sandbox: undefined, limits: undefined };
+const NOT_HERE = {
+  ...{ cwd: undefined, spill: undefined, sandbox: undefined, undo: undefined },
+  limits: undefined,
+};
 
 /** A line to a far side, once both sides have said hello. */
 export interface FarLine {

@@ -83,6 +83,7 @@ export const SHAPES: Shapes = {
     'executed?': 'object[]',
     'moreExecuted?': 'count',
     'heldBack?': 'object[]',
+    'changes?': 'object',
     'spill?': 'Spilled',
     'limits?': 'object',
   }),

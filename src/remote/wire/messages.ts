@@ -257,6 +257,7 @@ export const NOT_STATIC: Readonly<Record<string, string>> = {
   'Ran.sandbox': 'it makes no sandbox',
   'Checked.sandbox': 'it makes no sandbox',
   'Checked.heldBack': 'it makes no sandbox',
+  'Checked.changes': 'it makes no sandbox',
   'Checked.executed': 'it makes no sandbox',
   'Checked.moreExecuted': 'it makes no sandbox',
   'Thrown.cause': 'its errors have none',

@@ -2,9 +2,13 @@ import type { RunResult } from '../../engine/outcome.js';
 import type { Denial } from '../../engine/sandbox-report.js';
 import { checkFunction } from '../../support/checks.js';
 import { removeHostFile } from '../../support/directories/host-files.js';
+import { absolutePath } from '../../support/paths.js';
 import { unlessAborted } from '../../support/timing.js';
 import type { SandboxOption, SandboxPolicy } from '../policy.js';
 import { readSandbox, toolSandbox } from '../read-policy.js';
+import { withEarlierChanges } from '../undo/report.js';
+import type { UndoOption } from '../undo/undo-policy.js';
+import { withUndo } from '../undo/with-undo.js';
 
 /** A command that its sandbox has denied something, and that has ended by itself. */
 export interface DeniedCommand {
@@ -30,7 +34,9 @@ export type OnDenied = (
 
 /** The options of a command that matter here. */
 interface CommandTerms {
+  readonly cwd?: string | URL | undefined;
   readonly sandbox?: SandboxOption | undefined;
+  readonly undo?: UndoOption | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly spill?:
     | string
@@ -53,11 +59,11 @@ export function checkOnDenied(given: unknown): void {
 export async function orAgain<Result extends RunResult>(
   first: Result,
   onDenied: OnDenied,
-  { sandbox: option, signal, spill }: CommandTerms,
+  { cwd = '.', sandbox: option, undo, signal, spill }: CommandTerms,
   again: (sandbox: SandboxOption) => Promise<Result>,
 ): Promise<Result> {
   const { sandbox: report, outcome, durationMs, background, command } = first;
-  const sandbox = option === undefined ? undefined : readSandbox(option);
+  const sandbox = option === undefined ? undefined : readSandbox(withUndo(option, undo));
   const denials = report?.denials ?? [];
   const isOver = outcome.kind === 'exited' || outcome.kind === 'signaled';
   if (sandbox === undefined || denials.length === 0 || !isOver) return first;
@@ -73,8 +79,10 @@ export async function orAgain<Result extends RunResult>(
     // The second run reports a file that could not be removed.
     await removeHostFile(first.spill.path).catch(() => {});
   }
-  // The workspace stays that of the first run.
-  const next = toolSandbox(wider, sandbox.workspace) ?? 'danger-full-access';
-  const second = await again(next);
+  // The workspace stays that of the first run, and what was changed can be taken back as before.
+  const asBefore =
+    typeof wider === 'object' && wider.undo !== undefined ? wider : withUndo(wider, sandbox.undo);
+  const next = toolSandbox(asBefore, sandbox.workspace) ?? 'danger-full-access';
+  const second = await withEarlierChanges(await again(next), first, absolutePath('cwd', cwd));
   return { ...second, firstRun: { outcome, durationMs, denials, background } };
 }

@@ -1,6 +1,7 @@
 import type { EngineOutcome } from '../../engine/message.js';
 import type { RunResult } from '../../engine/outcome.js';
 import { type Held, type HeldFacts, NOTHING_HELD } from '../../engine/sandbox-report.js';
+import { ChangesThere } from '../undo/elsewhere.js';
 
 /** Bytes of all diffs that are sent to another machine with one result, at most. */
 const MOST_SENT = 256 * 1024;
@@ -20,10 +21,15 @@ export function heldFacts(all: readonly Held[]): readonly HeldFacts[] | undefine
 /** Adds to a result what the machine of the command has told of it. */
 export function toldFromThere(
   result: RunResult,
-  { heldBack = [], ...told }: NonNullable<EngineOutcome['checked']>,
+  { heldBack = [], changes, ...told }: NonNullable<EngineOutcome['checked']>,
 ): RunResult {
   const held = heldBack.length === 0 ? NOTHING_HELD : heldBack.map((facts) => new HeldThere(facts));
-  return { ...result, ...told, heldBack: held };
+  return {
+    ...result,
+    ...told,
+    heldBack: held,
+    ...(changes !== undefined && { changes: new ChangesThere(changes) }),
+  };
 }
 
 /** A change that is held on another machine, where alone it can be accepted. */

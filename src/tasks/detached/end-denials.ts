@@ -3,6 +3,7 @@ import type { EngineReport } from '../../engine/sandbox-report.js';
 import { toReport } from '../../engine/told/report.js';
 import { withDenialsWithin } from '../../sandbox/denials/denials.js';
 import { withHeldRows } from '../../sandbox/held/report.js';
+import { withChangeRows } from '../../sandbox/undo/report.js';
 import { messageOf } from '../../support/errors.js';
 import { withEndCheckouts } from './end-checkouts.js';
 import type { KeptEnd } from './keeper/keeper-state.js';
@@ -27,12 +28,13 @@ const NOTHING = { bytes: 0, characters: 0, lines: 0 };
  */
 export async function endDenials(
   { directory, output: path }: TaskPlace,
-  { cwd }: DetachedOrder,
+  { command, cwd }: DetachedOrder,
   end: KeptEnd,
   until: number,
 ): Promise<EngineReport> {
   const more = await readMoreTold(directory, end.sandbox);
-  const { ports, ...told } = await withHeldRows(toReport(more.words.join(' ')));
+  const held = await withHeldRows(toReport(more.words.join(' ')));
+  const { ports, ...told } = await withChangeRows(held, { text: command, cwd, owner: undefined });
   // What has ended does not listen, whatever was told before.
   const mayListen = ports !== undefined && until === Number.POSITIVE_INFINITY;
   const report = mayListen ? { ...told, ports } : told;

@@ -147,7 +147,7 @@ async function startDetached(command: string, given: DetachOptions): Promise<Det
   checkOptions(options);
   checkLiveOptions({ stdin, pty: options.pty });
   const notify = isMissing(asked) ? undefined : checkDetachedNotify(asked);
-  const { timeoutMs, graceMs = DEFAULT_GRACE_MS, shell, sandbox, pty } = options;
+  const { timeoutMs, graceMs = DEFAULT_GRACE_MS, shell, sandbox, undo, pty } = options;
   const { priority, startsAtOnce, umask, onExec } = options;
   const subject = await startDetachedSubject(command, commandEnvironment(options), {
     cwd: absolutePath('cwd', options.cwd ?? '.'),
@@ -155,6 +155,7 @@ async function startDetached(command: string, given: DetachOptions): Promise<Det
     graceMs,
     shell,
     sandbox,
+    undo,
     priority,
     startsAtOnce,
     umask,

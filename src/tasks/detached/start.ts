@@ -5,6 +5,8 @@ import { type PtyOption, terminalSize } from '../../options/terminal.js';
 import { sandboxOfCommand } from '../../sandbox/of-command.js';
 import type { SandboxOption } from '../../sandbox/policy.js';
 import { readSandbox } from '../../sandbox/read-policy.js';
+import type { UndoOption } from '../../sandbox/undo/undo-policy.js';
+import { withUndo } from '../../sandbox/undo/with-undo.js';
 import { InputError } from '../../support/errors.js';
 import type { DetachedNotify } from '../notify/notify.js';
 import { DetachedSubject } from './detached-subject.js';
@@ -33,6 +35,8 @@ interface DetachedStart extends Omit<DetachedOrder, 'askedAt' | 'command' | 'ter
   readonly onExec: OnExec | undefined;
   /** The sandbox: which paths and hosts the command may write to, read and reach. */
   readonly sandbox: SandboxOption | undefined;
+  /** Whether what it changes can be taken back, in place of what the sandbox says. Default: what that says. */
+  readonly undo?: UndoOption | undefined;
   /** What is to be told of it, and whom. Default: nothing. */
   readonly notify?: DetachedNotify | undefined;
 }
@@ -80,7 +84,7 @@ export async function startInPlace(
   let stopNoting: (() => void) | undefined;
   try {
     if (start.notify !== undefined) await writeNotify(place.directory, start.notify);
-    const policy = readSandbox(start.sandbox);
+    const policy = readSandbox(withUndo(start.sandbox, start.undo));
     const sandbox = policy && sandboxOfCommand(policy, start.cwd, command);
     if (sandbox !== undefined) await writeBounds(place.directory, sandbox);
     if (sandbox?.proxyPort !== undefined) {

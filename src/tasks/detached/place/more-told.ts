@@ -33,7 +33,7 @@ export async function readMoreTold(directory: string, record: string): Promise<M
   const words = all.filter((word) => !word.startsWith('lost='));
   try {
     const text = (await readOwnFile(join(directory, 'output.told'), LONGEST)).toString();
-    words.push(...text.split('\n').filter((line) => /^(?:signed|held|exec)=\S+$/.test(line)));
+    words.push(...text.split('\n').filter((line) => /^(?:signed|held|exec|undo)=\S+$/.test(line)));
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) unseen.push(UNREADABLE);
   }

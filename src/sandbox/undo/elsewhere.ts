@@ -1,0 +1,61 @@
+import type { ChangeFacts, Changes, Reverted } from '../../engine/undo/changes.js';
+
+/** Changes of a list that are sent to another machine with one result, at most. */
+const MOST_SENT = 1000;
+
+/** Returns what another machine is told of changes. */
+export function changeFacts(changes: Changes): ChangeFacts {
+  const { id, list, more, created, changed, deleted, renamed } = changes;
+  const { complete, unseen, unrevertable } = changes;
+  const sent = list.slice(0, MOST_SENT);
+  return {
+    ...(id !== undefined && { id }),
+    list: sent,
+    more: more + list.length - sent.length,
+    ...{ created, changed, deleted, renamed, complete, unseen },
+    unrevertable: unrevertable.slice(0, MOST_SENT),
+  };
+}
+
+/** What is taken back of nothing. */
+export const NOTHING_REVERTED: Reverted = { reverted: [], conflicts: [], lost: [] };
+
+/** The fields of changes. The methods are those of a class, so that a copy as plain data has the facts alone. */
+export abstract class ChangesAsTold implements Changes {
+  /** Declared alone, so that without changes there is no such field. */
+  declare readonly id?: string;
+  readonly list: ChangeFacts['list'];
+  readonly more: number;
+  readonly created: number;
+  readonly changed: number;
+  readonly deleted: number;
+  readonly renamed: number;
+  readonly complete: boolean;
+  readonly unseen: ChangeFacts['unseen'];
+  readonly unrevertable: ChangeFacts['unrevertable'];
+
+  constructor(facts: ChangeFacts) {
+    if (facts.id !== undefined) this.id = facts.id;
+    this.list = facts.list;
+    this.more = facts.more;
+    this.created = facts.created;
+    this.changed = facts.changed;
+    this.deleted = facts.deleted;
+    this.renamed = facts.renamed;
+    this.complete = facts.complete;
+    this.unseen = facts.unseen;
+    this.unrevertable = facts.unrevertable;
+  }
+
+  abstract revert(paths?: readonly string[]): Promise<Reverted>;
+}
+
+/** Changes on another machine, where alone they can be taken back. */
+export class ChangesThere extends ChangesAsTold {
+  async revert(): Promise<Reverted> {
+    if (this.id === undefined) return NOTHING_REVERTED;
+    throw new Error(
+      `the changes are on the far side: run \`forkline revert ${this.id}\` there to take them back`,
+    );
+  }
+}
