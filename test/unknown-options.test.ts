@@ -48,7 +48,7 @@ const cases: readonly (readonly [string, (options: object) => unknown, object, s
     'run',
     (given) => loose(run)('true', given),
     { uid: 5 },
-    'uid: not known here, expected one of cwd, timeoutMs, graceMs, signal, streams, headBytes, tailBytes, spill, encoding, input, pty, onOutput, owner, shell, followDirectory, priority, startsAtOnce, umask, sandbox, onDenied, onExec, limits, env, inheritEnv',
+    'uid: not known here, expected one of cwd, timeoutMs, graceMs, signal, streams, headBytes, tailBytes, spill, encoding, input, pty, onOutput, owner, shell, followDirectory, priority, startsAtOnce, umask, sandbox, undo, onDenied, onExec, limits, env, inheritEnv',
   ],
   [
     'spawn',

@@ -19,7 +19,7 @@ export function conforms(road: RoadName, way: Way): void {
       const { command, options, endAfterMs, atOnce = 1, sees } = PROBES[name](folder());
       const ways = Array.from({ length: atOnce }, () => way(command, options, endAfterMs));
       const [first, ...others] = await Promise.all(ways);
-      if (first !== undefined) sees(first, [first, ...others]);
+      if (first !== undefined) await sees(first, [first, ...others]);
     });
 
     test.each(treated('refused'))('%s is refused by its name', async (name) => {

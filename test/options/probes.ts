@@ -2,7 +2,13 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
-import { createOwner, type Receipt, type RunResult } from '../../src/index.js';
+import {
+  createOwner,
+  listChanges,
+  type Receipt,
+  type RunResult,
+  revertChanges,
+} from '../../src/index.js';
 import type { OptionName } from '../../src/options/table.js';
 
 /** The visible facts of a command that has ended. */
@@ -24,7 +30,7 @@ export interface Probe {
   readonly endAfterMs?: number;
   /** How many such commands are started at once. Default: 1. */
   readonly atOnce?: number;
-  readonly sees: (seen: Seen, all: readonly Seen[]) => void;
+  readonly sees: (seen: Seen, all: readonly Seen[]) => void | Promise<void>;
 }
 
 /** A time much longer than a command takes that is ended in time, and shorter than it takes otherwise. */
@@ -147,6 +153,20 @@ export const PROBES: { readonly [Name in OptionName]: (folder: string) => Probe 
     command: 'echo x 2>/dev/null >kept-out || echo kept out',
     sees: ({ text }) => expect(text).toContain('kept out'),
   }),
+  undo(folder) {
+    const kept = join(folder, 'kept');
+    writeFileSync(kept, 'before');
+    return {
+      options: { undo: true, cwd: folder },
+      command: 'echo after >kept',
+      async sees() {
+        const [last] = (await listChanges({ workspace: folder })).slice(-1);
+        expect(last).toMatchObject({ changed: 1 });
+        await revertChanges(last?.id ?? '');
+        expect(readFileSync(kept, 'utf8')).toBe('before');
+      },
+    };
+  },
   onDenied(folder) {
     const onDenied = vi.fn();
     const command = 'touch kept-out';

@@ -70,6 +70,7 @@ const FLAGS: Readonly<Record<string, (value: unknown) => readonly string[]>> = {
   timeoutMs: (value) => ['--timeout', String(Number(value) / 1000)],
   spill: (value) => ['--spill', String(value)],
   sandbox: (value) => ['--sandbox', String(value)],
+  undo: () => ['--undo'],
   pty: () => ['--pty'],
   umask: (value) => ['--umask', Number(value).toString(8)],
   env: (value) =>

@@ -44,7 +44,7 @@ test.each(words.map(([, word = '']) => word))(
   'the host knows the denial "%s=" of the keeper',
   (word) => {
     const { enforced, denials } = toReport(`write=none ${word}=1`);
-    expect(Object.keys(enforced).sort()).toEqual(['settings', 'write']);
+    expect(Object.keys(enforced).sort()).toEqual(['settings', 'undo', 'write']);
     expect(denials).toMatchObject([{ source: 'kernel' }]);
   },
 );

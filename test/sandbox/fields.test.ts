@@ -33,6 +33,7 @@ const FIELDS: {
   secrets: () => besides({ secrets: { TOKEN: { value: 'a'.repeat(40), domains: ['a.test'] } } }),
   settings: () => besides({ settings: 'read-only' }),
   caches: () => besides({ caches: 'none' }),
+  undo: () => besides({ undo: true }),
   require: () => besides({ require: 'best-effort' }),
 };
 

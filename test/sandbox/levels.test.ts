@@ -93,6 +93,7 @@ describe.each(Object.keys(places))('%s', (place) => {
       privileges: 'none',
       settings: 'none',
       caches: 'none',
+      undo: 'none',
     });
     expect(answer.result?.sandbox?.denials).toContainEqual({
       kind: 'socket',

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type SandboxReport, sandboxNotices } from '../../src/index.js';
 import { runHost } from '../support/hosts.js';
@@ -20,6 +21,7 @@ function report(by: 'namespace' | 'landlock' | 'none', writable: string[]): Sand
       privileges: by,
       settings: 'none',
       caches: 'none',
+      undo: 'none',
     },
     writable,
     denials: [
@@ -78,4 +80,15 @@ test.each(people)('S11: its own directories share one limit (%s)', async (person
   expect(Math.abs(inodes - size / 8192)).toBeLessThanOrEqual(1);
   expect(figures.slice(8, 12)).toEqual(Array(4).fill(3 * 1024 * 1024));
   expect(figures[12]).toBe(1);
+});
+
+test.each(people)("$name: devices are used, and stay the host's as they are", async (person) => {
+  const { home, work } = makeScene(scenes.path, person);
+  const times = () => ['null', 'full'].map((name) => statSync(`/dev/${name}`).mtimeMs);
+  const before = times();
+  const command = 'touch /dev/null /dev/full; echo x >/dev/null && head -c 2 /dev/zero | wc -c';
+  const options = { cwd: work, sandbox: 'workspace-write' };
+  const { text } = await runAs(person, { home }, command, options);
+  expect(text).toMatch(/\/dev\/null.*Read-only.*\/dev\/full.*Read-only.*\n2\n/s);
+  expect(times()).toEqual(before);
 });

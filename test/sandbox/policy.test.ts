@@ -81,6 +81,7 @@ print('loopback', c.getpeername()[0])"
       privileges: 'namespace',
       settings: 'gate',
       caches: 'overlay',
+      undo: 'none',
     });
   });
 

@@ -7,4 +7,7 @@ import fc from 'fast-check';
 const asked = process.env.FORKLINE_SEED ?? '25';
 if (asked !== 'random') fc.configureGlobal({ seed: Number(asked) });
 
+/** The seed of what is tried with values that are not the library's. */
+export const SEED = asked === 'random' ? Math.floor(Math.random() * 1_000_000_000) : Number(asked);
+
 export { fc };

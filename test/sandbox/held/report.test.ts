@@ -34,7 +34,7 @@ test('what the engine tells by its ids is in the result, and in the receipt as p
   const result = await withHeld(told(`write=namespace held=${id} socket=40 held=${id}`));
   const row = { id, path, reason: 'setting', keys: ['core.fsmonitor'], at: 5 };
   expect(result.sandbox).not.toHaveProperty('heldIds');
-  expect(result.sandbox?.enforced).toEqual({ write: 'namespace', settings: 'mount' });
+  expect(result.sandbox?.enforced).toEqual({ write: 'namespace', settings: 'mount', undo: 'none' });
   expect(result.sandbox?.denials).toHaveLength(1);
   expect(result.sandbox?.held).toEqual([row]);
   expect(result.heldBack).toMatchObject([{ ...row, diff: expect.stringContaining('+x\n') }]);

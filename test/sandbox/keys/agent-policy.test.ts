@@ -48,7 +48,7 @@ test('signatures and refusals are told as the keeper tells them', () => {
     'write=namespace signed=ssh,0,5,login,SHA256%3Aab,me%20%2C,git%40example.com ' +
       'signed=gpg,1,6,hash,AB,,00ff refused=ssh,limit, refused=gpg,request,PKDECRYPT refused=ssh,new,',
   );
-  expect(report.enforced).toEqual({ write: 'namespace', settings: 'mount' });
+  expect(report.enforced).toEqual({ write: 'namespace', settings: 'mount', undo: 'none' });
   expect(report.signatures).toEqual([
     {
       agent: 'ssh',
