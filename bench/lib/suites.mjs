@@ -22,6 +22,7 @@ const SUITES = new Map([
   ['p20', () => import('../suites/executed.mjs')],
   ['p22', () => import('../suites/small.mjs')],
   ['p23', () => import('../suites/large.mjs')],
+  ['p24', () => import('../suites/undone.mjs')],
   ['descriptors', () => import('../suites/descriptors.mjs')],
   ['past', () => import('../suites/past.mjs')],
 ]);
