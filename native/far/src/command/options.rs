@@ -20,7 +20,7 @@ use crate::environment::{self, Policy};
 type Options = Map<String, Value>;
 
 /// The names of all options of a command.
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 19] = [
     "cwd",
     "timeoutMs",
     "graceMs",
@@ -36,6 +36,7 @@ const NAMES: [&str; 18] = [
     "startsAtOnce",
     "umask",
     "sandbox",
+    "undo",
     "limits",
     "env",
     "inheritEnv",
@@ -127,6 +128,10 @@ fn refuse(options: &Options) -> Result<(), CallError> {
     if let Some(sandbox) = options.get("sandbox").filter(|one| **one != "danger-full-access") {
         let expected = format!("'danger-full-access' or nothing {HERE}, which makes no sandbox");
         return Err(CallError::option("sandbox", &expected, sandbox));
+    }
+    if let Some(undo) = options.get("undo").filter(|one| **one != false) {
+        let expected = format!("false or nothing {HERE}, which makes no sandbox");
+        return Err(CallError::option("undo", &expected, undo));
     }
     for name in ["memoryBytes", "processes"] {
         let given = options.get("limits").and_then(|limits| limits.get(name));
