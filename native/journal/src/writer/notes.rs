@@ -144,11 +144,12 @@ impl Journal {
             Ok(()) => self.known.keep(id, KeptNode::Content),
             Err(NotKept(reason)) => {
                 self.known.keep(id, KeptNode::Lost);
+                // What is refused does not change.
+                if self.limits.when_full == WhenFull::Refuse {
+                    return Err(NotKept(reason));
+                }
                 let reason = reason.into_bytes();
                 self.note(&LogRecord::Lost { node: Some(id), path, reason });
-                if self.limits.when_full == WhenFull::Refuse {
-                    return Err(NotKept(String::new()));
-                }
             }
         }
         Ok(())
