@@ -4,6 +4,7 @@ Reads a request per line, as JSON, and answers with a line. Names are told as La
 """
 
 import base64
+import errno
 import hashlib
 import json
 import os
@@ -122,7 +123,12 @@ def look(root):
     while waiting:
         path = waiting.pop()
         relative = text(os.path.relpath(path, root))
-        found[relative] = entry(path, groups, relative)
+        try:
+            found[relative] = entry(path, groups, relative)
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:
+                raise
+            found[relative] = {"kind": "too deep"}
         if found[relative]["kind"] == oct(stat.S_IFDIR):
             waiting += sorted((os.path.join(path, name) for name in os.listdir(path)), reverse=True)
     return found
