@@ -137,10 +137,14 @@ impl<'a> Recording<'a> {
         if self.journals.borrow().is_some() {
             return Ok(());
         }
-        if flags & libc::O_TRUNC != 0 && is_regular(file) {
+        if flags & libc::O_TRUNC != 0 && is_regular(file) && self.is_recorded(file) {
             self.miss("a file came to a name while that was opened, and was emptied");
         }
         self.reopen(file, flags & !libc::O_TRUNC)
+    }
+
+    fn is_recorded(&self, file: &OwnedFd) -> bool {
+        self.places().is_some_and(|has| path_of(file).is_ok_and(|path| has(&path)))
     }
 
     /// An open file is about to be opened once more with these flags.
