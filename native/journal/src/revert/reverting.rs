@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use crate::node::{NodeId, NodeKind, NodeStatus, look};
+use crate::node::{Moment, NodeId, NodeKind, NodeStatus, look};
 use crate::reader::compare::{differences, open_kept, takes_more};
 use crate::reader::error::JournalError;
 use crate::reader::journals::{OpenJournal, open};
@@ -184,7 +184,9 @@ impl Acting<'_> {
 
     /// Tells that a node is gone which the commands have not removed.
     fn miss(&mut self, id: NodeId) {
-        let was_there = self.past.after.contains_key(&id);
+        // A revert that was interrupted may have removed it.
+        let is_first = self.past.reverted_until == Moment::default();
+        let was_there = is_first && self.past.after.contains_key(&id);
         if let Some(node) = self.past.nodes.get(&id).filter(|_| was_there) {
             let path = node.record.path.clone();
             self.conflicts.push((path, "it was removed since".to_owned()));
