@@ -39,7 +39,7 @@ test('npm install of a folder', where(installed('npm')), () =>
 test('cargo build', where(installed('cargo')), () =>
   expectUndone({
     setup:
-      'mkdir src; printf \'[package]\\nname = "a"\\nedition = "2021"\\n\' >Cargo.toml; echo \'fn main() {}\' >src/main.rs',
+      'mkdir src; printf \'[package]\\nname = "a"\\nedition = "2021"\\n[workspace]\\n\' >Cargo.toml; echo \'fn main() {}\' >src/main.rs',
     command: 'cargo build -q --offline 2>&1',
     counts: [5, 0, 0, 0],
   }),

@@ -73,7 +73,8 @@ os.fsync(os.open('.', os.O_RDONLY))"`,
   },
   {
     title: 'biome format --write',
-    setup: "mkdir src; echo 'const  a={b:1 , c : 2}' >src/a.js; echo 'let x  =1' >src/b.js",
+    setup:
+      "echo '{}' >biome.json; mkdir src; echo 'const  a={b:1 , c : 2}' >src/a.js; echo 'let x  =1' >src/b.js",
     command: `"$BIOME" format --write src`,
     counts: [0, 2, 0, 0],
   },
