@@ -19,7 +19,7 @@ test('a program is told with its arguments, as often as it was executed', () => 
   };
   expect(executed).toEqual([program, program]);
   expect({ moreExecuted, denials }).toEqual({ moreExecuted: undefined, denials: [] });
-  expect(Object.keys(enforced).sort()).toEqual(['settings', 'write']);
+  expect(Object.keys(enforced).sort()).toEqual(['settings', 'undo', 'write']);
 });
 
 test('a report without programs has none', () => {
