@@ -20,6 +20,12 @@ export const mcpArguments = (...more: readonly string[]): string[] => [
   ...more,
 ];
 
+/** Where this file's tests have the user's state, which a client does not pass on by itself. */
+function state(): Record<string, string> {
+  const { XDG_STATE_HOME: folder } = process.env;
+  return folder === undefined ? {} : { XDG_STATE_HOME: folder };
+}
+
 /** The text of a tool's answer. */
 export function answerOf(result: Readonly<Record<string, unknown>>): string {
   const parts = result.content as readonly { type: string; text: string }[];
@@ -55,6 +61,7 @@ export function useClients() {
         new StdioClientTransport({
           command: process.execPath,
           args: mcpArguments(...args),
+          env: state(),
           stderr: 'ignore',
         }),
         options,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { run } from '../../../../src/index.js';
 import { leavesNothingBehind } from '../../../support/leftovers.js';
+import { ROOT, where } from '../../../support/needs.js';
 import { SEED } from '../../../support/properties.js';
 import { useScenes } from '../../../support/sandbox.js';
 import { faultsAfter, makeCase } from './case.mjs';
@@ -13,9 +14,10 @@ const COMMANDS = 150;
 
 leavesNothingBehind(1);
 const scenes = useScenes();
-const trees = startTrees();
+let trees: ReturnType<typeof startTrees>;
 
 beforeAll(() => {
+  trees = startTrees();
   for (const name of ['work', 'state']) mkdirSync(join(scenes.path, name), { mode: 0o700 });
   vi.stubEnv('XDG_STATE_HOME', join(scenes.path, 'state'));
 });
@@ -38,7 +40,8 @@ async function faultsOf(seed: number): Promise<string[]> {
   return lines.length > 0 ? [`seed ${seed}`, one.command, ...lines] : [];
 }
 
-test(`${COMMANDS} commands are taken back bit for bit`, async () => {
+// An ordinary user can't look at all files of the trees: native/journal tries random operations as one.
+test(`${COMMANDS} commands are taken back bit for bit`, where(ROOT), async () => {
   const faults: string[] = [];
   for (let seed = SEED; seed < SEED + COMMANDS; seed += 1) faults.push(...(await faultsOf(seed)));
   expect(faults).toEqual([]);

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { quote } from '../../../support/commands.js';
 import { leavesNothingBehind } from '../../../support/leftovers.js';
 import { installed, where } from '../../../support/needs.js';
 import { expectReverted, useUndone } from '../undone.js';
@@ -13,7 +14,7 @@ const BIOME = fileURLToPath(new URL('../../../../node_modules/.bin/biome', impor
 
 async function expectUndone({ setup, command, counts }: Omit<ToolScene, 'title'>): Promise<void> {
   const undone = await make(setup);
-  const ended = await undone.run(`BIOME=${BIOME}\n${command}`);
+  const ended = await undone.run(`BIOME=${quote(BIOME)}\n${command}`);
   const { changes, result, text } = ended;
   expect({ outcome: result.outcome, text }).toMatchObject({ outcome: { exitCode: 0 } });
   expect(changes).toMatchObject({ complete: true, unseen: [], unrevertable: [] });

@@ -23,7 +23,9 @@ async function differing(person: Person, command: string) {
   for (const undo of [false, true]) {
     const scene = makeScene(scenes.path, person);
     const sandbox = { mode: 'workspace-write', undo };
-    const script = `mkdir in; cd in; (${command}\n) >../told 2>&1 </dev/null`;
+    // So that an ordinary user can remove it.
+    const open = 'chmod -R u+rwX .';
+    const script = `mkdir in; cd in; (${command}\n) >../told 2>&1 </dev/null; ${open}`;
     await runAs(person, scene, script, { cwd: scene.work, sandbox });
     const text = readFileSync(join(scene.work, 'told'), 'utf8');
     told.push(text.replaceAll(scene.work, 'WORK').split('\n'));
