@@ -4,7 +4,7 @@ import { pause } from '../../support/timing.js';
 
 /** How long the process beside a sandbox may take to see that a command has ended, in milliseconds, at most. */
 const LATEST_MS = 5000;
-const PAUSE_MS = 5;
+const PAUSE_MS = 1;
 
 /**
  * Waits until it is written down how all was at the end of a command: what is changed from then on is not the
