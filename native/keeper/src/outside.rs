@@ -63,10 +63,35 @@ pub fn settle() {
     }
 }
 
-/// Returns the child of `parent` that a process descends from, or is. All ids are the host's.
-pub fn child_above(pid: i32, parent: i32) -> Option<i32> {
-    descent(pid, parent)?.pop()
+/// Returns the first among a process and those that it descends from for which `is_one` is true, below `top`; None:
+/// there is none. All ids are the host's.
+///
+/// # Errors
+/// One on the way can't be seen.
+pub fn first_above(
+    pid: i32,
+    top: i32,
+    is_one: impl Fn(i32) -> bool,
+) -> Result<Option<i32>, HiddenProcess> {
+    let proc = proc().ok_or(HiddenProcess)?;
+    let mut at = pid;
+    // Limits a chain of processes that come and go meanwhile.
+    for _ in 0..LONGEST_DESCENT {
+        if is_one(at) {
+            return Ok(Some(at));
+        }
+        let stat = read(proc, &format!("{at}/stat")).ok_or(HiddenProcess)?;
+        match parent_in(&stat).ok_or(HiddenProcess)? {
+            above if above > 0 && above != top => at = above,
+            _ => return Ok(None),
+        }
+    }
+    Ok(None)
 }
+
+/// A process that can't be seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HiddenProcess;
 
 /// Returns a process and those that it descends from, up to the child of `parent`. None: it does not descend from that
 /// one. All ids are the host's.

@@ -15,6 +15,7 @@ use rustix::fs::Timespec;
 use rustix::fs::ftruncate;
 use rustix::thread::futex;
 
+use crate::outside::HiddenProcess;
 use crate::{outside, proc};
 
 /// The most cradles at once. Pages that are not used take no memory.
@@ -160,7 +161,16 @@ pub fn wait_for_end(seen: u32, most: Duration) {
 /// Returns the cradle of a process's command. None: it is of no command, or of one whose cradle was killed.
 /// `keeper`: the parent of all cradles. All ids are the host's.
 pub fn cradle_above(pid: i32, keeper: i32) -> Option<i32> {
-    outside::child_above(pid, keeper).filter(|cradle| is_cradle(*cradle))
+    seen_cradle_above(pid, keeper).ok().flatten()
+}
+
+/// The same.
+///
+/// # Errors
+/// It can't be seen whose a process is.
+pub fn seen_cradle_above(pid: i32, keeper: i32) -> Result<Option<i32>, HiddenProcess> {
+    // Not by what is above a cradle, which may be hidden itself (hidepid).
+    outside::first_above(pid, keeper, is_cradle)
 }
 
 /// Returns whether a process is a cradle. The id is the host's.

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::cradle::roster;
-use crate::outside;
+use crate::outside::{self, HiddenProcess};
 
 /// How long it is believed what has been found about a process: its number is not used again so soon.
 const BELIEVED: Duration = Duration::from_millis(100);
@@ -22,20 +22,22 @@ pub enum CommandKey {
     },
     /// What commands have left running.
     LeftBehind,
+    /// It can't be seen whose it is.
+    Unseen,
 }
 
 impl CommandKey {
     pub fn cradle(self) -> Option<i32> {
         match self {
             CommandKey::Of { cradle, .. } => Some(cradle),
-            CommandKey::LeftBehind => None,
+            CommandKey::LeftBehind | CommandKey::Unseen => None,
         }
     }
 
     /// Returns how far the command is.
     pub fn stage(self) -> CommandStage {
         match self {
-            CommandKey::LeftBehind => CommandStage::Runs,
+            CommandKey::LeftBehind | CommandKey::Unseen => CommandStage::Runs,
             CommandKey::Of { cradle, .. } if !roster::is_cradle(cradle) => CommandStage::Orphaned,
             CommandKey::Of { cradle, command } if roster::command_of(cradle) != Some(command) => {
                 CommandStage::Ended
@@ -82,10 +84,15 @@ impl Callers {
         {
             return *key;
         }
-        let cradle = roster::cradle_above(pid, self.keeper);
-        let command = cradle.and_then(|cradle| Some((cradle, roster::command_of(cradle)?)));
-        let key = command
-            .map_or(CommandKey::LeftBehind, |(cradle, command)| CommandKey::Of { cradle, command });
+        let key = match roster::seen_cradle_above(pid, self.keeper) {
+            Err(HiddenProcess) => CommandKey::Unseen,
+            Ok(cradle) => {
+                cradle.and_then(|cradle| Some((cradle, roster::command_of(cradle)?))).map_or(
+                    CommandKey::LeftBehind,
+                    |(cradle, command)| CommandKey::Of { cradle, command },
+                )
+            }
+        };
         if known.len() >= MOST {
             known.retain(|_, (_, at)| now.duration_since(*at) < BELIEVED);
         }

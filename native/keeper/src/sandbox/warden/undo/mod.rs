@@ -129,6 +129,10 @@ impl Recorder {
         key: CommandKey,
         journals: &'a mut Journals,
     ) -> io::Result<Option<&'a mut Journal>> {
+        if key == CommandKey::Unseen {
+            // Nobody could be told of the change.
+            return Err(io::Error::from_raw_os_error(libc::EPERM));
+        }
         if journals.unwritten.contains(&key) {
             return Ok(None);
         }
