@@ -7,16 +7,8 @@ use std::os::fd::AsFd;
 use forkline_journal::{changes, revert};
 use proptest::prelude::*;
 use support::Scene;
-use support::driver::Driver;
-use support::operation::{Operation, any_operation, making};
+use support::operation::{any_operation, making};
 use support::picture::{differing, picture};
-
-fn act(scene: &Scene, journal: Option<&mut forkline_journal::Journal>, operations: &[Operation]) {
-    let mut driver = Driver { root: &scene.root, journal, is_killed: false };
-    for operation in operations {
-        driver.act(operation);
-    }
-}
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
@@ -28,10 +20,10 @@ proptest! {
         is_finished: bool,
     ) {
         let scene = Scene::new();
-        act(&scene, None, &tree);
+        scene.act(None, &tree);
         let before = picture(&scene.root);
         let mut journal = scene.begin("1");
-        act(&scene, Some(&mut journal), &command);
+        scene.act(Some(&mut journal), &command);
         if is_finished {
             journal.finish();
         }

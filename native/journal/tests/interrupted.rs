@@ -11,15 +11,8 @@ use forkline_journal::{changes, revert};
 use proptest::prelude::*;
 use support::Scene;
 use support::driver::Driver;
-use support::operation::{Operation, any_operation, making};
+use support::operation::{any_operation, making};
 use support::picture::{differing, picture};
-
-fn act(scene: &Scene, journal: Option<&mut forkline_journal::Journal>, operations: &[Operation]) {
-    let mut driver = Driver { root: &scene.root, journal, is_killed: false };
-    for operation in operations {
-        driver.act(operation);
-    }
-}
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
@@ -33,10 +26,10 @@ proptest! {
         cut in 0..200_u64,
     ) {
         let scene = Scene::new();
-        act(&scene, None, &tree);
+        scene.act(None, &tree);
         let before = picture(&scene.root);
         let mut journal = scene.begin("1");
-        act(&scene, Some(&mut journal), &command);
+        scene.act(Some(&mut journal), &command);
         let log = scene.store_path.join("1/log");
         let whole = log.metadata().unwrap().len();
         Driver { root: &scene.root, journal: Some(&mut journal), is_killed: true }.act(&last);
@@ -60,7 +53,7 @@ proptest! {
     ) {
         let scene = Scene::new();
         let mut journal = scene.begin("1");
-        act(&scene, Some(&mut journal), &command);
+        scene.act(Some(&mut journal), &command);
         journal.finish();
         drop(journal);
         let log = scene.store_path.join("1/log");

@@ -11,16 +11,8 @@ use std::time::Duration;
 use forkline_journal::revert;
 use proptest::prelude::*;
 use support::Scene;
-use support::driver::Driver;
-use support::operation::{Operation, any_operation, making};
+use support::operation::{any_operation, making};
 use support::picture::{differing, picture};
-
-fn act(scene: &Scene, journal: Option<&mut forkline_journal::Journal>, operations: &[Operation]) {
-    let mut driver = Driver { root: &scene.root, journal, is_killed: false };
-    for operation in operations {
-        driver.act(operation);
-    }
-}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
@@ -33,10 +25,10 @@ proptest! {
         delays in prop::collection::vec(0..6000_u64, 1..4),
     ) {
         let scene = Scene::new();
-        act(&scene, None, &tree);
+        scene.act(None, &tree);
         let before = picture(&scene.root);
         let mut journal = scene.begin("1");
-        act(&scene, Some(&mut journal), &command);
+        scene.act(Some(&mut journal), &command);
         journal.finish();
         drop(journal);
         for delay in delays {

@@ -11,7 +11,9 @@ use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+use driver::Driver;
 use forkline_journal::{Journal, JournalLimits, WhenFull};
+use operation::Operation;
 use tempfile::TempDir;
 
 /// A store and a tree beside it.
@@ -43,6 +45,14 @@ impl Scene {
         let limits = JournalLimits { most_bytes, when_full };
         Journal::begin(self.store.as_fd(), id, &[("command", b"test")], limits, proc.as_fd())
             .unwrap()
+    }
+
+    /// Does these, each announced to the journal, if there is one.
+    pub fn act(&self, journal: Option<&mut Journal>, operations: &[Operation]) {
+        let mut driver = Driver { root: &self.root, journal, is_killed: false };
+        for operation in operations {
+            driver.act(operation);
+        }
     }
 
     pub fn path(&self, path: &str) -> PathBuf {

@@ -4,16 +4,20 @@ use std::ffi::CString;
 use std::os::fd::OwnedFd;
 
 use super::Deputy;
+use super::attributes::find;
 use super::made_name::{MadeName, done, is_kept, make_for, opened};
-use super::opening::{AskedOpening, open_at, own_descriptor, refuses};
+use super::opening::{AskedOpening, refuses};
 use super::refusing::refusal;
 use crate::sandbox::filter::naming::Naming;
 use crate::sandbox::notices::{Listener, Notice};
-use crate::sandbox::warden::caller::{Caller, PathBase, path_of};
+use crate::sandbox::warden::caller::{Caller, path_of};
 use crate::sandbox::warden::gate::Judgement;
-use crate::sandbox::warden::gate::request::{Action, FileRequest, Named};
+use crate::sandbox::warden::gate::request::{Action, FileRequest, Meant, Named};
 use crate::sandbox::warden::undo::Fate;
 use crate::sandbox::warden::undo::recording::Recording;
+
+/// The flags with which no name is made.
+const NAMELESS: i32 = libc::O_PATH | libc::O_TMPFILE & !libc::O_DIRECTORY;
 
 impl Deputy {
     /// Makes a call that has passed all other judgement, if it makes a name.
@@ -78,7 +82,6 @@ impl Deputy {
 
     /// Returns whether the caller opens the file itself.
     fn goes_on(&self, flags: i32) -> bool {
-        const NAMELESS: i32 = libc::O_PATH | libc::O_TMPFILE & !libc::O_DIRECTORY;
         let is_changed = flags & (libc::O_WRONLY | libc::O_RDWR | libc::O_TRUNC) != 0;
         if self.makes_all && is_changed && flags & (NAMELESS | libc::O_CREAT) == 0 {
             return false;
@@ -229,7 +232,6 @@ impl Deputy {
 
 /// Returns whether no name is made with these flags. Kernels differ in whether that is an error.
 fn is_nameless(flags: i32) -> bool {
-    const NAMELESS: i32 = libc::O_PATH | libc::O_TMPFILE & !libc::O_DIRECTORY;
     flags & libc::O_CREAT == 0 || flags & NAMELESS != 0 || refuses(flags)
 }
 
@@ -239,19 +241,11 @@ fn is_root(path: &[u8]) -> bool {
 }
 
 fn source_of(caller: &Caller, from: &Named, flags: i32) -> Result<OwnedFd, i32> {
-    if from.path.is_empty() {
-        return match from.base {
-            _ if flags & libc::AT_EMPTY_PATH == 0 => Err(libc::ENOENT),
-            PathBase::Directory => caller.place(b".")?.open(),
-            PathBase::Descriptor(number) => caller.descriptor(number),
-        };
-    }
-    let is_followed = flags & libc::AT_SYMLINK_FOLLOW != 0;
-    if let Some(number) = own_descriptor(&from.path).filter(|_| is_followed) {
-        return caller.descriptor(number).map_err(|_| libc::ENOENT);
-    }
-    let place = MadeName::of(caller, from)?;
-    let follow = if is_followed { 0 } else { libc::O_NOFOLLOW };
-    let flags = libc::O_PATH | libc::O_CLOEXEC | follow;
-    caller.act(|| open_at(&place.directory, &place.name, flags, 0))
+    let meant = match from.path.is_empty() {
+        true if flags & libc::AT_EMPTY_PATH == 0 => return Err(libc::ENOENT),
+        true => Meant::Descriptor,
+        false if flags & libc::AT_SYMLINK_FOLLOW != 0 => Meant::Followed,
+        false => Meant::Link,
+    };
+    find(caller, from, meant).map(|found| found.file)
 }

@@ -12,9 +12,9 @@ use crate::sandbox::warden::caller::{Caller, PathBase};
 use crate::sandbox::warden::gate::request::{Action, FileRequest, Meant, Named};
 use crate::sandbox::warden::undo::recording::Recording;
 
-/// The file whose attributes are changed.
-struct ChangedFile {
-    file: OwnedFd,
+/// The file that a call means.
+pub struct ChangedFile {
+    pub file: OwnedFd,
     /// Where it has its name, if it is a link.
     link: Option<MadeName>,
     /// Whether the caller has it open, with the rights that this gives.
@@ -126,7 +126,7 @@ impl ChangedFile {
 }
 
 /// Finds the file that a call means. The error is the kernel's.
-fn find(caller: &Caller, named: &Named, meant: Meant) -> Result<ChangedFile, i32> {
+pub fn find(caller: &Caller, named: &Named, meant: Meant) -> Result<ChangedFile, i32> {
     let is_link = |file: &OwnedFd| {
         fstat(file).is_ok_and(|it| FileType::from_raw_mode(it.st_mode) == FileType::Symlink)
     };
