@@ -25,4 +25,6 @@ if (isMainThread) {
     },
   });
   parentPort?.postMessage(task.id);
+  // A detached task keeps no thread alive, and the question may come after this.
+  setInterval(() => {}, 60_000);
 }
