@@ -7,6 +7,7 @@ mod fields;
 mod log;
 mod node;
 mod open;
+mod readable;
 mod reader;
 mod record;
 mod record_bytes;

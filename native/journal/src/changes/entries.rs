@@ -129,7 +129,10 @@ impl<'a> Differing<'a> {
 
     fn tell_different(&mut self) {
         for (id, node) in &self.past.nodes {
-            if let Some(spot) = self.present.spots.get(id).and_then(|spots| spots.first()) {
+            let Some(spots) = self.present.spots.get(id) else { continue };
+            // A name that is new has been told as that, if the node has one that it had before.
+            let is_old = |spot: &&FoundPlace| !is_gained(self.past, *id, spot);
+            if let Some(spot) = spots.iter().find(is_old).or(spots.first()) {
                 self.tell_difference(node, &spot.path, &spot.status);
             }
         }

@@ -41,11 +41,17 @@ pub(crate) fn restore(file: BorrowedFd, record: &NodeRecord) -> Result<(), Errno
 
 fn restore_extended(file: BorrowedFd, record: &NodeRecord, mode: u32) -> Result<(), Errno> {
     let owned: OwnedFd = file.try_clone_to_owned().map_err(|_| Errno::MFILE)?;
-    let now = all_attributes(&owned)?;
+    // Attributes of users can be seen only by those who may read the file, and changed by those who may write to it.
+    let (now, mode) = match all_attributes(&owned) {
+        Err(Errno::ACCESS) => {
+            change_mode(owned.as_fd(), mode | 0o600)?;
+            (all_attributes(&owned)?, mode | 0o600)
+        }
+        now => (now?, mode),
+    };
     if now == record.attributes {
         return Ok(());
     }
-    // Attributes of users can be changed only by those who may write to the file.
     if mode & 0o200 == 0 && !rustix::process::geteuid().is_root() {
         change_mode(owned.as_fd(), mode | 0o200)?;
     }

@@ -21,6 +21,8 @@ pub(crate) struct KnownNodes {
     names: HashMap<NodeId, HashSet<Box<[u8]>>>,
     kept: HashMap<NodeId, KeptNode>,
     made: HashSet<NodeId>,
+    /// Those that have lost a name, and have others that nothing tells of.
+    unnamed: HashSet<NodeId>,
 }
 
 impl KnownNodes {
@@ -43,6 +45,23 @@ impl KnownNodes {
     /// Notes how much of a node was kept.
     pub fn keep(&mut self, node: NodeId, kept: KeptNode) {
         self.kept.insert(node, kept);
+    }
+
+    /// Notes that a node from before loses a name, and has more.
+    pub fn loses_name(&mut self, node: NodeId) {
+        if !self.made.contains(&node) {
+            self.unnamed.insert(node);
+        }
+    }
+
+    /// Returns whether a node has lost a name, and no other one was written down since.
+    pub fn has_lost_name(&self, node: NodeId) -> bool {
+        self.unnamed.contains(&node)
+    }
+
+    /// Notes that another name of the node was written down.
+    pub fn has_name_again(&mut self, node: NodeId) {
+        self.unnamed.remove(&node);
     }
 
     /// Returns whether the command made a node.

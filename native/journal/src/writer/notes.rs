@@ -1,5 +1,6 @@
 //! What is written down before a call, by what it is about to do.
 
+use std::ffi::{CString, OsStr};
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -10,6 +11,9 @@ use rustix::fs::OFlags;
 use crate::log::frame;
 use crate::node::{NodeId, NodeKind, NodeStatus, look, look_for};
 use crate::open::{attributes_of, open_again, open_node, target_of};
+use crate::readable::reading;
+use crate::reader::paths::split;
+use crate::reader::reach::open_path;
 use crate::record::{LogRecord, MoveRecord, NameRecord, NodeRecord};
 use crate::writer::journal::{Announced, Journal};
 use crate::writer::known::KeptNode;
@@ -35,6 +39,9 @@ impl Journal {
                 if !self.has_enough(found, is_gone)? {
                     let file = open_node(at.directory, at.name)?;
                     self.keep(file.as_fd(), found, at.path(), is_gone)?;
+                }
+                if found.links > 1 && found.kind() != NodeKind::Directory {
+                    self.known.loses_name(found.id);
                 }
             }
             _ => {}
@@ -68,7 +75,7 @@ impl Journal {
         self.settle();
         let has_enough = look(file).map(|found| {
             let writes = writes && found.kind() == NodeKind::File;
-            self.has_enough(&found, writes).unwrap_or(false)
+            self.has_enough(&found, writes).unwrap_or(false) && !self.known.has_lost_name(found.id)
         });
         !has_enough.unwrap_or(false)
     }
@@ -96,10 +103,31 @@ impl Journal {
         let writes = writes && found.kind() == NodeKind::File;
         // What has no name any more can't be found by one.
         let is_nameless = found.links == 0 && found.kind() != NodeKind::Directory;
-        if is_nameless || self.has_enough(&found, writes)? {
+        if is_nameless {
+            return Ok(());
+        }
+        if self.known.has_lost_name(found.id) {
+            self.note_name_of(found.id, &path());
+        }
+        if self.has_enough(&found, writes)? {
             return Ok(());
         }
         self.keep(file, &found, path(), writes)
+    }
+
+    /// Writes down that a node has this name, by which it is found when it has lost the one by which it was seen.
+    fn note_name_of(&mut self, node: NodeId, path: &[u8]) {
+        let Some((above, name)) = split(path) else { return };
+        let (Ok(directory), Ok(name)) = (open_path(above), CString::new(name)) else { return };
+        let above = Path::new(OsStr::from_bytes(above));
+        let at = NameAt { directory: directory.as_fd(), name: &name, above };
+        let Ok(id) = look(at.directory).map(|found| found.id) else { return };
+        let is_there =
+            matches!(look_for(at.directory, at.name), Ok(Some(found)) if found.id == node);
+        if is_there && !self.known.has_name(id, name.to_bytes()) {
+            self.add_name(&at, id, Some(node));
+            self.known.has_name_again(node);
+        }
     }
 
     /// Returns whether nothing is to be written down of a node.
@@ -132,7 +160,8 @@ impl Journal {
                 NodeKind::Link => target_of(file)?,
                 _ => Vec::new(),
             };
-            let attributes = attributes_of(self.proc.as_fd(), file)?;
+            let proc = self.proc.as_fd();
+            let attributes = reading(proc, file, status, || attributes_of(proc, file))?;
             let node = NodeRecord { status: *status, path: path.clone(), target, attributes };
             self.note(&LogRecord::Node(node));
             self.known.keep(id, KeptNode::Status);
@@ -156,7 +185,9 @@ impl Journal {
     }
 
     fn keep_content(&mut self, file: BorrowedFd, status: &NodeStatus) -> Result<(), NotKept> {
-        let file = File::from(open_again(self.proc.as_fd(), file, OFlags::RDONLY)?);
+        let proc = self.proc.as_fd();
+        let open = || open_again(proc, file, OFlags::RDONLY);
+        let file = File::from(reading(proc, file, status, open)?);
         let room = self.limits.most_bytes.saturating_sub(self.kept + self.length);
         let place = self.pack.keep(&file, status.size, status.stored, room)?;
         self.kept += status.size.min(status.stored);

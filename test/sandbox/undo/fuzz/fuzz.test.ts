@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { run } from '../../../../src/index.js';
 import { leavesNothingBehind } from '../../../support/leftovers.js';
-import { ROOT, where } from '../../../support/needs.js';
 import { SEED } from '../../../support/properties.js';
 import { useScenes } from '../../../support/sandbox.js';
 import { faultsAfter, makeCase } from './case.mjs';
@@ -32,16 +31,19 @@ async function faultsOf(seed: number): Promise<string[]> {
   const sandbox = { mode: 'workspace-write', workspace: folder, undo: true } as const;
   const { changes } = await run(one.command, { cwd: one.cwd, sandbox, timeoutMs: 800 });
   if (changes === undefined) return ['no changes were told'];
-  const after = await trees.look(one.path);
-  const unseen = changes.complete ? [] : changes.unseen;
-  const lines = [...unseen, ...untold(one.path, one.before, after, changes.list)];
+  const lines: string[] = [];
+  // An ordinary user may have lost the right to look, and to get it back is a later change.
+  if (process.getuid?.() === 0) {
+    const after = await trees.look(one.path);
+    const unseen = changes.complete ? [] : changes.unseen;
+    lines.push(...unseen, ...untold(one.path, one.before, after, changes.list));
+  }
   lines.push(...(await faultsAfter(trees, one, await changes.revert())));
   await trees.drop(one.path);
   return lines.length > 0 ? [`seed ${seed}`, one.command, ...lines] : [];
 }
 
-// An ordinary user can't look at all files of the trees: native/journal tries random operations as one.
-test(`${COMMANDS} commands are taken back bit for bit`, where(ROOT), async () => {
+test(`${COMMANDS} commands are taken back bit for bit`, async () => {
   const faults: string[] = [];
   for (let seed = SEED; seed < SEED + COMMANDS; seed += 1) faults.push(...(await faultsOf(seed)));
   expect(faults).toEqual([]);

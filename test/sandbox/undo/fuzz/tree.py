@@ -91,6 +91,22 @@ class Maker:
             os.chmod(path, mode)
 
 
+class Opened:
+    """Lets the owner of files see what their modes forbid, until it is closed."""
+
+    def __init__(self):
+        self.modes = []
+
+    def open(self, path, mode, more):
+        if os.geteuid() != 0 and mode & more != more:
+            self.modes.append((path, mode))
+            os.chmod(path, mode | more)
+
+    def close(self):
+        while self.modes:
+            os.chmod(*self.modes.pop())
+
+
 def attributes(path):
     found = {}
     for name in sorted(os.listxattr(path, follow_symlinks=False)):
@@ -99,15 +115,21 @@ def attributes(path):
     return found
 
 
-def entry(path, groups, relative):
+def entry(path, groups, relative, opened):
     status = os.lstat(path)
     kind = stat.S_IFMT(status.st_mode)
     told = {"kind": oct(kind), "mode": oct(stat.S_IMODE(status.st_mode)),
-            "owner": f"{status.st_uid}:{status.st_gid}", "attributes": attributes(path)}
+            "owner": f"{status.st_uid}:{status.st_gid}"}
+    if kind in (stat.S_IFDIR, stat.S_IFREG):
+        opened.open(path, stat.S_IMODE(status.st_mode), 0o700 if kind == stat.S_IFDIR else 0o400)
+    told["attributes"] = attributes(path)
     if kind == stat.S_IFDIR:
         return told
     first = groups.setdefault((status.st_dev, status.st_ino), relative)
-    told |= {"time": status.st_mtime_ns, "first": first, "links": status.st_nlink}
+    told |= {"first": first, "links": status.st_nlink}
+    # What passes through a FIFO sets its time.
+    if kind != stat.S_IFIFO:
+        told["time"] = status.st_mtime_ns
     if kind == stat.S_IFLNK:
         told["target"] = text(os.readlink(path))
     elif kind == stat.S_IFREG:
@@ -118,13 +140,27 @@ def entry(path, groups, relative):
 
 
 def look(root):
+    opened = Opened()
+    try:
+        return entries(root, opened)
+    finally:
+        opened.close()
+
+
+def drop(root):
+    # Nothing is closed again of what is removed.
+    entries(root, Opened())
+    shutil.rmtree(root)
+
+
+def entries(root, opened):
     found, groups = {}, {}
     waiting = [root]
     while waiting:
         path = waiting.pop()
         relative = text(os.path.relpath(path, root))
         try:
-            found[relative] = entry(path, groups, relative)
+            found[relative] = entry(path, groups, relative, opened)
         except OSError as error:
             if error.errno != errno.ENAMETOOLONG:
                 raise
@@ -139,7 +175,7 @@ def answer(request):
         Maker(os.fsencode(request["make"]), request["seed"], request.get("user")).make()
         return {}
     if "drop" in request:
-        shutil.rmtree(os.fsencode(request["drop"]))
+        drop(os.fsencode(request["drop"]))
         return {}
     return look(os.fsencode(request["look"]))
 

@@ -76,6 +76,16 @@ struct RecordedPlaces {
 }
 
 impl Journals {
+    /// Returns the journal for what nothing tells of whose it is: if the cradle of one command was killed, what is
+    /// being killed of that command has lost it.
+    fn of_unknown(&self) -> CommandKey {
+        let mut orphaned = self.open.keys().filter(|key| key.stage() == CommandStage::Orphaned);
+        match (orphaned.next(), orphaned.next()) {
+            (Some(key), None) => *key,
+            _ => CommandKey::LeftBehind,
+        }
+    }
+
     /// Returns the commands that have ended, and those of whose processes none can be alive any more.
     fn over(&mut self) -> Vec<CommandKey> {
         let now = Instant::now();

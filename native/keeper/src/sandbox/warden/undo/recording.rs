@@ -253,7 +253,14 @@ impl<'a> Recording<'a> {
     fn locked(&self) -> Option<RefMut<'_, Option<LockedJournals<'a>>>> {
         let (recorder, pid) = self.recorder?;
         let mut locked = self.journals.borrow_mut();
-        locked.get_or_insert_with(|| (recorder.lock(), recorder.callers.key_of(pid)));
+        locked.get_or_insert_with(|| {
+            let journals = recorder.lock();
+            let key = match recorder.callers.key_of(pid) {
+                CommandKey::LeftBehind => journals.of_unknown(),
+                key => key,
+            };
+            (journals, key)
+        });
         Some(locked)
     }
 
