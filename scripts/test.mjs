@@ -9,6 +9,7 @@
 
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildWhatIsStale } from './suite/builds.mjs';
@@ -91,13 +92,16 @@ async function rust() {
   return { passed: result.passed, failed: result.failed.length };
 }
 
+/** The most files at a time: tests wait for more than half of their time. */
+const MOST_AT_ONCE = Math.min(16, 2 * availableParallelism() + 1);
+
 /**
- * Runs three files at a time, since tests wait half of their time: they distinguish their own processes
- * from others, and a file that fails is run again by itself.
+ * Runs several files at a time: they distinguish their own processes from others, and a file that fails is run again
+ * by itself.
  * @param {readonly string[]} flags
  */
 async function typescript(flags) {
-  const parallel = ['--fileParallelism', '--maxWorkers=3'];
+  const parallel = ['--fileParallelism', `--maxWorkers=${MOST_AT_ONCE}`];
   const files = values.slow && paths.length === 0 ? withSlowOnes() : paths;
   const result = await runTests(files, { flags, parallel });
   tell(result);
