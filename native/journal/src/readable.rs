@@ -4,6 +4,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rustix::fs::{AtFlags, Mode, chmodat};
 use rustix::io::Errno;
+use rustix::process::{getegid, geteuid, getgroups};
 
 use crate::node::NodeStatus;
 
@@ -29,6 +30,11 @@ pub(crate) fn reading<T>(
 /// Whether nothing but the owner's own mode forbids it, which can be put back: the bit for the group's id would be
 /// lost by someone who is not in the group.
 fn is_forbidden_by_mode(status: &NodeStatus) -> bool {
-    let is_own = status.uid == rustix::process::geteuid().as_raw();
-    is_own && status.mode & 0o400 == 0 && status.mode & 0o2000 == 0
+    let is_own = status.uid == geteuid().as_raw();
+    is_own && status.mode & 0o400 == 0 && (status.mode & 0o2000 == 0 || is_in_group(status.gid))
+}
+
+fn is_in_group(group: u32) -> bool {
+    let groups = getgroups().unwrap_or_default();
+    getegid().as_raw() == group || groups.iter().any(|own| own.as_raw() == group)
 }

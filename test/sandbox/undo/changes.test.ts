@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findChanges, listChanges, revertChanges, run, spawn } from '../../../src/index.js';
@@ -161,4 +169,29 @@ test('a record that can not be read is told, and no reason to fail', async () =>
   const journal = join(state.path, 'forkline/undo', changes?.id ?? '');
   renameSync(journal, `${journal.slice(0, -16)}.moved`);
   await expect(changes?.revert()).rejects.toThrow();
+});
+
+test('a file that was changed by a new name, which is gone again, is told and taken back', async () => {
+  const cwd = workspace();
+  const { changes } = await run('ln a new; chmod 600 new; echo after >new; rm new', {
+    cwd,
+    undo: true,
+  });
+  expect(changes?.list.map(({ kind, path }) => `${kind} ${path.slice(cwd.length + 1)}`)).toEqual([
+    'changed a',
+    'mode a',
+  ]);
+  expect(await changes?.revert()).toMatchObject({ conflicts: [], lost: [] });
+  expect(readFileSync(join(cwd, 'a'), 'utf8')).toBe('a before\n');
+});
+
+test('a file that its owner may not read is taken back, with its mode', async () => {
+  const cwd = workspace();
+  chmodSync(join(cwd, 'a'), 0o000);
+  const { changes } = await run('rm -f a', { cwd, undo: true });
+  expect(changes).toMatchObject({ deleted: 1, unrevertable: [] });
+  expect(await changes?.revert()).toMatchObject({ conflicts: [], lost: [] });
+  expect(statSync(join(cwd, 'a')).mode & 0o7777).toBe(0o000);
+  chmodSync(join(cwd, 'a'), 0o600);
+  expect(readFileSync(join(cwd, 'a'), 'utf8')).toBe('a before\n');
 });

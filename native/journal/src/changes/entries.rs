@@ -9,6 +9,7 @@ use crate::reader::journals::OpenJournal;
 use crate::reader::past::{NameKey, Past, PastNode};
 use crate::reader::paths::path_buf;
 use crate::reader::present::{FoundPlace, PresentState};
+use crate::reader::walk::Walked;
 
 /// What differs between before and now.
 pub(crate) struct Differing<'a> {
@@ -119,12 +120,23 @@ impl<'a> Differing<'a> {
             }
             let (path, kind) = (path_buf(occupied.path.clone()), status.kind());
             let (size, files) = match (kind, self.present.below.get(key)) {
-                (NodeKind::Directory, Some(walked)) => (walked.bytes, walked.files),
+                (NodeKind::Directory, Some(walked)) => self.made_in(walked),
                 (NodeKind::Directory, None) => (0, 0),
                 _ => (status.size, 0),
             };
             self.list.push(FileChange::Created { path, kind, size, files });
         }
+    }
+
+    /// Returns how much is in a directory that was made: bytes, and files, among them new names of files from before.
+    fn made_in(&self, walked: &Walked) -> (u64, u64) {
+        let is_second = |status: &&NodeStatus| {
+            status.kind() != NodeKind::Directory && !self.renamed.contains(&status.id)
+        };
+        let second = walked.found.iter().map(|(status, _)| status).filter(is_second);
+        second.fold((walked.bytes, walked.files), |(bytes, files), status| {
+            (bytes + if status.kind() == NodeKind::File { status.size } else { 0 }, files + 1)
+        })
     }
 
     fn tell_different(&mut self) {

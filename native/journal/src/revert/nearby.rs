@@ -1,22 +1,29 @@
 //! Looks for other names of files that have lost those that are known.
 
 use std::collections::{HashMap, HashSet};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
+use rustix::io::Errno;
 
 use crate::node::{NodeId, NodeKind, look, look_for};
 use crate::reader::past::Past;
 use crate::reader::paths::{join, split};
 use crate::reader::present::PresentState;
+use crate::reader::reach::{BeforeOpening, DirectoryReach, open_path};
 use crate::reader::walk::is_dots;
 
 /// The most entries that are looked at.
 const MOST: usize = 200_000;
 
 /// Finds files that had more names than are known, first beside their names, then further away. Those that were
-/// changed since are not taken for them.
-pub(crate) fn find(past: &Past, present: &mut PresentState) {
+/// changed since are not taken for them. `before`: is told of a directory that is opened to be looked into.
+pub(crate) fn find(
+    past: &Past,
+    present: &mut PresentState,
+    reach: &mut DirectoryReach,
+    before: BeforeOpening,
+) {
     let mut known: HashMap<NodeId, u32> = HashMap::new();
     let mut roots = Vec::new();
     for (key, name) in &past.names {
@@ -34,7 +41,8 @@ pub(crate) fn find(past: &Past, present: &mut PresentState) {
     if wanted.is_empty() {
         return;
     }
-    let mut search = Search { past, present, wanted, seen: HashSet::new(), left: MOST };
+    let seen = HashSet::new();
+    let mut search = Search { past, present, reach, before, wanted, seen, left: MOST };
     roots.sort();
     roots.dedup();
     while !roots.is_empty() && search.goes_on() {
@@ -49,6 +57,8 @@ pub(crate) fn find(past: &Past, present: &mut PresentState) {
 struct Search<'a> {
     past: &'a Past,
     present: &'a mut PresentState,
+    reach: &'a mut DirectoryReach,
+    before: BeforeOpening<'a>,
     wanted: HashMap<u64, NodeId>,
     seen: HashSet<Vec<u8>>,
     left: usize,
@@ -59,14 +69,29 @@ impl Search<'_> {
         self.left > 0 && !self.wanted.is_empty()
     }
 
+    /// Opens a directory; one that the commands have closed to its owner is opened again.
+    fn open(&mut self, path: &[u8]) -> Result<OwnedFd, Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let open = || openat(CWD, path, flags, Mode::empty());
+        let opened = open();
+        if !matches!(opened, Err(Errno::ACCESS)) {
+            return opened;
+        }
+        let closed = open_path(path)?;
+        if !self.past.nodes.contains_key(&look(closed.as_fd())?.id) {
+            return opened;
+        }
+        self.reach.make_writable(closed.as_fd(), path, &mut self.before)?;
+        open()
+    }
+
     fn below(&mut self, root: &[u8]) {
         let mut waiting = vec![root.to_vec()];
         while let Some(path) = waiting.pop().filter(|_| self.goes_on()) {
             if !self.seen.insert(path.clone()) {
                 continue;
             }
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let Ok(file) = openat(CWD, path.as_slice(), flags, Mode::empty()) else { continue };
+            let Ok(file) = self.open(&path) else { continue };
             let device = look(file.as_fd()).map(|status| status.id.device);
             // Another file system has none of them.
             if !self.wanted.values().any(|id| Ok(id.device) == device) {

@@ -61,7 +61,7 @@ pub fn revert(
     let mut before = |status: &NodeStatus, path: &[u8]| mark_opened(&mut marks, status, path);
     let sight = Sight { entries: Some(MOST_ENTRIES), before_opening: Some(&mut before) };
     let mut present = look_around(&past, &mut reach, sight);
-    nearby::find(&past, &mut present);
+    nearby::find(&past, &mut present, &mut reach, &mut before);
     let bytes = |path: &PathBuf| {
         let path = path.as_os_str().as_bytes();
         path.strip_suffix(b"/").unwrap_or(path).to_vec()

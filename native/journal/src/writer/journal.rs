@@ -153,6 +153,21 @@ impl Journal {
         self.judge(noted, || to.path())
     }
 
+    /// Announces that a node gets one more name. `file` may be of `O_PATH`; `path` is a name that it has.
+    ///
+    /// # Errors
+    /// The names can't be written down, and such calls are to be refused.
+    pub fn before_link(
+        &mut self,
+        file: BorrowedFd,
+        path: &Path,
+        to: &NameAt,
+    ) -> Result<(), RefusedByJournal> {
+        self.settle();
+        let noted = self.note_link(file, path, to).and_then(|()| self.write());
+        self.judge(noted, || to.path())
+    }
+
     /// Tells that the call that was announced last has failed.
     pub fn not_done(&mut self) {
         match self.last {

@@ -69,6 +69,20 @@ impl Journal {
         Ok(())
     }
 
+    /// A node that is changed by its new name, which goes again, is found by the one that it had.
+    pub(super) fn note_link(
+        &mut self,
+        file: BorrowedFd,
+        path: &Path,
+        to: &NameAt,
+    ) -> Result<(), NotKept> {
+        let found = look(file)?;
+        if !self.known.is_made(found.id) {
+            self.note_name_of(found.id, path.as_os_str().as_bytes());
+        }
+        self.note_name(to, Fate::Made)
+    }
+
     /// Returns whether something is to be written down before the attributes of an open file change, or its content:
     /// otherwise its path need not be known.
     pub fn needs(&mut self, file: BorrowedFd, writes: bool) -> bool {

@@ -1,6 +1,14 @@
 // Takes back thousands of commands that were made at random, and whose host, keeper or warden was killed in a third
 // of the cases. `node long.mjs [COUNT] [SEED] [USER]`, the last one a number.
-import { chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,7 +40,8 @@ let reverter = startHost(state, user);
 
 function journalsNow() {
   try {
-    return readdirSync(journals);
+    // One that was killed at its very beginning has no log, and nothing was changed yet.
+    return readdirSync(journals).filter((id) => existsSync(join(journals, id, 'log')));
   } catch {
     return [];
   }

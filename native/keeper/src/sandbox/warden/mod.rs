@@ -114,10 +114,8 @@ impl Warden {
         let OpenedOutside { judging, agents, journals } = outside;
         let store = judging.as_ref().map(|judging| Arc::clone(&judging.store));
         let questions = Arc::new(ExecQuestions::default());
-        let asked = Arc::clone(&questions);
-        let lines = DenialSockets::new(given.lines, move |number, answer| {
-            asked.answer(number, answer);
-        });
+        let [asked, left] = [(); 2].map(|()| Arc::clone(&questions));
+        let lines = DenialSockets::new(given.lines, move |number, told| asked.answer(number, told));
         let is_deaf = AtomicBool::new(false);
         let telling = Arc::new(Telling { keeper: guarded.keeper, lifeline, lines, is_deaf });
         let settings = others.settler.zip(store).and_then(|(settler, store)| {
@@ -125,7 +123,9 @@ impl Warden {
         });
         let told = Arc::clone(&telling);
         let tell = Box::new(move |cradle, what| told.tell(cradle, what));
-        let recorder = journals.map(|store| Recorder::new(store, plan, guarded.keeper, tell));
+        let is_left = Box::new(move || left.is_alone());
+        let recorder =
+            journals.map(|store| Recorder::new(store, plan, guarded.keeper, tell, is_left));
         Warden {
             listener: Listener::new(given.listener),
             gate: Gate::new(given.git, plan, judging, settings, recorder),

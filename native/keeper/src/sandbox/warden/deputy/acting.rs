@@ -207,10 +207,11 @@ impl Deputy {
         let file = source_of(caller, from, flags)?;
         let to = self.place_for(caller, to)?;
         // A second name would stay a way to the setting.
-        if self.is_setting(&path_of(&file)?) && !is_kept(&file) {
+        let from = path_of(&file)?;
+        if self.is_setting(&from) && !is_kept(&file) {
             return Err(libc::EACCES);
         }
-        recording.touch(&to.spot(), Fate::Made)?;
+        recording.link(&file, &from, &to.spot())?;
         let (path, (new, name)) = (opened(&file), to.raw());
         let (path, name, follow) = (path.as_ptr(), name.as_ptr(), libc::AT_SYMLINK_FOLLOW);
         // SAFETY: names that end with NUL, and numbers.

@@ -61,6 +61,11 @@ impl ExecQuestions {
         }
     }
 
+    /// Returns whether the host is gone.
+    pub fn is_alone(&self) -> bool {
+        self.is_alone.load(Ordering::Acquire)
+    }
+
     /// Gives a call to the thread that waits for the answer to the same one. Returns it if there is none.
     pub fn resume(&self, notice: Notice, ask: &ExecAsk) -> Option<Notice> {
         let mut all = self.interrupted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -90,7 +95,7 @@ impl ExecQuestions {
         let (tell, told) = sync_channel(2);
         self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(number, tell.clone());
         // After the question was noted: whoever notes the host's end later answers it.
-        let is_heard = !self.is_alone.load(Ordering::Acquire);
+        let is_heard = !self.is_alone();
         let news = News::Asked(cradle, number, Box::new(ask.clone())).encode();
         let answered = if is_heard && patiently(|| send(lifeline, [&news, b""], &[])) {
             let until = Instant::now() + patience;

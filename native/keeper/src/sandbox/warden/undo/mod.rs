@@ -1,6 +1,7 @@
 //! The record of what commands change, so that it can be taken back: a journal for each command, outside, where
 //! no command sees it. Before a call is made for a caller, what it is about to change is written down.
 
+mod announcing;
 mod commands;
 pub mod recording;
 
@@ -45,6 +46,8 @@ pub struct JournalStore {
 
 /// Tells the host of a cradle's command.
 pub type TellCradle = Box<dyn Fn(i32, String) + Send + Sync>;
+/// Returns whether the host is gone.
+pub type HostIsGone = Box<dyn Fn() -> bool + Send + Sync>;
 
 /// Records what commands change.
 pub struct Recorder {
@@ -56,6 +59,8 @@ pub struct Recorder {
     /// How many journals were begun.
     begun: AtomicUsize,
     callers: Callers,
+    /// Whether the host is gone: then all commands are being killed, and leave nothing running.
+    is_left: HostIsGone,
 }
 
 /// The journals that are being written.
@@ -78,8 +83,13 @@ struct RecordedPlaces {
 impl Journals {
     /// Returns the journal for what nothing tells of whose it is: if the cradle of one command was killed, what is
     /// being killed of that command has lost it.
-    fn of_unknown(&self) -> CommandKey {
-        let mut orphaned = self.open.keys().filter(|key| key.stage() == CommandStage::Orphaned);
+    fn of_unknown(&self, is_left: bool) -> CommandKey {
+        let is_killed = |key: &&CommandKey| match key.stage() {
+            CommandStage::Runs => is_left && key.cradle().is_some(),
+            CommandStage::Ended => is_left,
+            CommandStage::Orphaned => true,
+        };
+        let mut orphaned = self.open.keys().filter(is_killed);
         match (orphaned.next(), orphaned.next()) {
             (Some(key), None) => *key,
             _ => CommandKey::LeftBehind,
@@ -87,13 +97,13 @@ impl Journals {
     }
 
     /// Returns the commands that have ended, and those of whose processes none can be alive any more.
-    fn over(&mut self) -> Vec<CommandKey> {
+    fn over(&mut self, is_left: bool) -> Vec<CommandKey> {
         let now = Instant::now();
         self.orphaned.retain(|key, _| self.open.contains_key(key));
         let is_over = |key: &&CommandKey| match key.stage() {
             CommandStage::Runs => false,
-            CommandStage::Ended => true,
-            CommandStage::Orphaned => {
+            CommandStage::Ended if !is_left => true,
+            CommandStage::Ended | CommandStage::Orphaned => {
                 now.duration_since(*self.orphaned.entry(**key).or_insert(now)) > LONGEST_DEATH
             }
         };
@@ -116,10 +126,16 @@ impl JournalStore {
 }
 
 impl Recorder {
-    pub fn new(store: JournalStore, plan: &Plan, keeper: i32, tell: TellCradle) -> Recorder {
+    pub fn new(
+        store: JournalStore,
+        plan: &Plan,
+        keeper: i32,
+        tell: TellCradle,
+        is_left: HostIsGone,
+    ) -> Recorder {
         let (places, journals) = (RecordedPlaces { plan: plan.clone() }, Mutex::default());
-        let callers = Callers::new(keeper);
-        Recorder { store, places, tell, journals, begun: AtomicUsize::new(0), callers }
+        let (begun, callers) = (AtomicUsize::new(0), Callers::new(keeper));
+        Recorder { store, places, tell, journals, begun, callers, is_left }
     }
 
     /// Writes down how everything is when all processes have ended.
@@ -200,7 +216,7 @@ impl Recorder {
             loop {
                 let seen = roster::ends();
                 let mut journals = recorder.lock();
-                for key in journals.over() {
+                for key in journals.over((recorder.is_left)()) {
                     if let Some(mut journal) = journals.open.remove(&key) {
                         journal.finish();
                     }

@@ -16,7 +16,6 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, statat};
 use super::commands::CommandKey;
 use super::{Journals, Recorder};
 use crate::sandbox::warden::caller::path_of;
-use crate::sandbox::warden::gate::request::Action;
 
 /// The error for a call whose change can't be kept, where it is to be refused then.
 const FULL: i32 = libc::ENOSPC;
@@ -56,29 +55,9 @@ impl<'a> Recording<'a> {
         Recording { recorder: None, journals, is_announced: Cell::new(false), made }
     }
 
-    /// One name is about to be acted on.
-    pub fn announce(&self, spot: &RecordedName, action: &Action) -> Result<(), i32> {
-        match action {
-            Action::Open { flags, .. } => self.open(spot, *flags),
-            Action::MakeDirectory { .. } => self.make_directory(spot),
-            Action::MakeNode { .. } | Action::Symlink { .. } => self.touch(spot, Fate::Made),
-            Action::Remove { .. } => self.touch(spot, Fate::Gone),
-            Action::ChangeMode { .. } | Action::SetTimes { .. } => self.change_named(spot),
-            _ => Ok(()),
-        }
-    }
-
-    /// A name is about to become another one, or to get a second one.
-    pub fn announce_two(
-        &self,
-        from: &RecordedName,
-        to: &RecordedName,
-        action: &Action,
-    ) -> Result<(), i32> {
-        match action {
-            Action::Rename { flags, .. } => self.rename(from, to, *flags),
-            _ => self.touch(to, Fate::Made),
-        }
+    /// A file, which has this path, is about to get one more name.
+    pub fn link(&self, file: &OwnedFd, path: &Path, to: &RecordedName) -> Result<(), i32> {
+        self.with_name(to, |journal, to| journal.before_link(file.as_fd(), path, to))
     }
 
     /// A name is about to be made, replaced or removed.
@@ -256,7 +235,7 @@ impl<'a> Recording<'a> {
         locked.get_or_insert_with(|| {
             let journals = recorder.lock();
             let key = match recorder.callers.key_of(pid) {
-                CommandKey::LeftBehind => journals.of_unknown(),
+                CommandKey::LeftBehind => journals.of_unknown((recorder.is_left)()),
                 key => key,
             };
             (journals, key)
@@ -290,7 +269,7 @@ fn is_written(flags: i32) -> bool {
 }
 
 /// Splits a path at its last name.
-fn named(path: &Path) -> Option<(&Path, CString)> {
+pub(super) fn named(path: &Path) -> Option<(&Path, CString)> {
     let name = CString::new(path.file_name()?.as_bytes()).ok()?;
     Some((path.parent()?, name))
 }
