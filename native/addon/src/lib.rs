@@ -277,8 +277,8 @@ impl Channel {
         let owner = self.owner_of(owner as u64)?;
         self.owners.lock().remove(&owner.id);
         let reply = self.replier(request);
-        let done = move || reply(EngineReply::Done(true));
-        self.engine.dispose(&owner, milliseconds(grace_ms), Box::new(done));
+        let done = Box::new(move || reply(EngineReply::Done(true)));
+        self.engine.dispose(&owner, milliseconds(grace_ms), done);
         Ok(())
     }
 

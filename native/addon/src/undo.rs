@@ -1,5 +1,7 @@
 //! What commands have changed, and putting it back, off the main thread.
 
+pub mod pending;
+
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
@@ -115,21 +117,8 @@ impl Task for ReadingChanges {
         forkline_journal::changes(store.as_fd(), &texts(&self.ids)).map_err(failure)
     }
 
-    fn resolve(&mut self, _: Env, mut changes: Changes) -> Result<NativeChanges> {
-        let more = changes.list.len().saturating_sub(MOST_ENTRIES);
-        changes.list.truncate(MOST_ENTRIES);
-        Ok(NativeChanges {
-            list: changes.list.into_iter().map(change).collect(),
-            more: more as f64,
-            created: changes.created as f64,
-            changed: changes.changed as f64,
-            deleted: changes.deleted as f64,
-            renamed: changes.renamed as f64,
-            is_complete: changes.is_complete,
-            unseen: changes.unseen,
-            unrevertable: changes.unrevertable.into_iter().map(reason).collect(),
-            is_reverted: changes.is_reverted,
-        })
+    fn resolve(&mut self, _: Env, changes: Changes) -> Result<NativeChanges> {
+        Ok(told(changes))
     }
 }
 
@@ -162,15 +151,35 @@ impl Task for RevertingChanges {
     }
 }
 
+/// Returns what JavaScript is told of changes.
+pub fn told(mut changes: Changes) -> NativeChanges {
+    let more = changes.list.len().saturating_sub(MOST_ENTRIES);
+    changes.list.truncate(MOST_ENTRIES);
+    NativeChanges {
+        list: changes.list.into_iter().map(change).collect(),
+        more: more as f64,
+        created: changes.created as f64,
+        changed: changes.changed as f64,
+        deleted: changes.deleted as f64,
+        renamed: changes.renamed as f64,
+        is_complete: changes.is_complete,
+        unseen: changes.unseen,
+        unrevertable: changes.unrevertable.into_iter().map(reason).collect(),
+        is_reverted: changes.is_reverted,
+    }
+}
+
 fn texts(ids: &[String]) -> Vec<&str> {
     ids.iter().map(String::as_str).collect()
 }
 
-fn text(path: PathBuf) -> String {
+/// Returns a path as JavaScript has it.
+pub fn text(path: PathBuf) -> String {
     path.to_string_lossy().into_owned()
 }
 
-fn reason((path, reason): (PathBuf, String)) -> PathReason {
+/// Returns a path with its reason.
+pub fn reason((path, reason): (PathBuf, String)) -> PathReason {
     PathReason { path: text(path), reason }
 }
 

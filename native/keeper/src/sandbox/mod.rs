@@ -18,6 +18,7 @@ mod mounts;
 mod namespaces;
 mod network;
 mod notices;
+mod pending;
 mod place;
 mod plan;
 mod ports;
@@ -44,6 +45,7 @@ use exec::reentry::{self, Carried, Resumed};
 use kept::SandboxHandle;
 use layers::Layers;
 use namespaces::{Inside, Outside, Side};
+use pending::HeldLayers;
 use plan::{Plan, Require};
 use report::{Mechanism, Protection, SetupError};
 use warden::GuardedSandbox;
@@ -59,6 +61,8 @@ struct Before {
     rights: u64,
     /// The layers over the user's caches.
     layers: Option<Layers>,
+    /// The layers for changes that are held, as long as this process lives.
+    held: Option<HeldLayers>,
 }
 
 impl Before {
@@ -82,9 +86,14 @@ pub fn keep(order: File) -> ExitCode {
         host: host::parent_pidfd(),
         rights: namespaces::rights_outside(),
         layers: layers::prepare(&plan),
+        held: None,
         lifeline,
     };
     outside::open_proc();
+    match pending::prepare(&plan) {
+        Ok(held) => before.held = held,
+        Err(refusal) => return refuse(&before, &refusal),
+    }
     if plan.require == Require::Landlock {
         return landlocked(&plan, before);
     }
@@ -146,6 +155,7 @@ fn beside(plan: &Plan, before: Before, outside: &Outside) -> ExitCode {
     if let Some(layers) = &before.layers {
         layers::sweep(layers, plan);
     }
+    before.held.into_iter().for_each(HeldLayers::end);
     ExitCode::from(status as u8)
 }
 
@@ -161,7 +171,7 @@ fn in_namespaces(plan: &Plan, before: Before, mut inside: Inside) -> ExitCode {
 
 /// Goes on as another image of this process.
 fn reenter(before: Before, inside: Inside) -> ExitCode {
-    let Before { order, roster, lifeline, host, rights, layers } = before;
+    let Before { order, roster, lifeline, host, rights, layers, .. } = before;
     let Some(roster) = roster else { return ExitCode::FAILURE };
     let told = lifeline.try_clone();
     let error = reentry::enter(Carried { order, lifeline, host, roster, rights, layers, inside });
@@ -178,7 +188,8 @@ pub fn resume(state: &str) -> ExitCode {
         return ExitCode::FAILURE;
     };
     let Carried { order, lifeline, host, roster, rights, layers, inside } = carried;
-    let before = Before { order, roster: Some(roster), lifeline, host, rights, layers };
+    let roster = Some(roster);
+    let before = Before { order, roster, lifeline, host, rights, layers, held: None };
     make(&plan, before, inside)
 }
 

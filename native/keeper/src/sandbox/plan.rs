@@ -2,6 +2,7 @@
 //! Paths are absolute; those that do not exist are ignored.
 
 mod path_rule;
+mod pending_plan;
 mod undo_plan;
 
 use std::ffi::OsStr;
@@ -17,6 +18,7 @@ use crate::sandbox::ports::plan::PortPlan;
 
 pub use path_rule::{Access, Rule};
 use path_rule::{absolute, identity_in, resolve, rule};
+pub use pending_plan::PendingPlan;
 pub use undo_plan::UndoPlan;
 
 /// Directories that are the sandbox's own, unless its plan shares the host's.
@@ -45,6 +47,8 @@ pub struct Plan {
     pub held: Option<PathBuf>,
     /// None: changes are not recorded.
     pub undo: Option<UndoPlan>,
+    /// None: changes are made where they are seen.
+    pub pending: Option<PendingPlan>,
     /// The program that reads git's configurations.
     pub git_program: Option<PathBuf>,
     /// Whether settings are among what can only be read.
@@ -92,10 +96,11 @@ pub enum Require {
 
 impl Plan {
     /// Returns whether a sandbox without namespaces will do where none can be had. It relays no ports, decides on
-    /// no programs, and records no changes.
+    /// no programs, and neither records nor holds changes.
     pub fn may_be_landlocked(&self) -> bool {
-        let is_simple = self.ports.is_empty() && self.exec.told.is_none() && self.undo.is_none();
-        self.require == Require::BestEffort && is_simple
+        let is_simple = self.ports.is_empty() && self.exec.told.is_none();
+        let is_direct = self.undo.is_none() && self.pending.is_none();
+        self.require == Require::BestEffort && is_simple && is_direct
     }
 
     /// Returns whether commands may write everywhere, except where another rule forbids it.
@@ -148,6 +153,8 @@ impl Plan {
                         std::str::from_utf8(most).ok()?.parse().ok()?;
                 }
                 (b"undo-full", b"refuse") => plan.undo.as_mut()?.refuses = true,
+                (b"pending-at", path) => plan.pending = Some(PendingPlan::new(absolute(path)?)),
+                (b"pending", b"discarded") => plan.pending.as_mut()?.is_discarded = true,
                 (b"git-program", path) => plan.git_program = Some(absolute(path)?),
                 (b"settings", b"kept") => plan.settings_kept = true,
                 (b"settings", b"read-only") => plan.settings_read_only = true,

@@ -33,6 +33,8 @@ pub enum Protection {
     Exec,
     /// Changing what can't be taken back. Among what is enforced only where it was asked for.
     Undo,
+    /// Changing anything before it was accepted. Not among what is enforced: without it there is no such sandbox.
+    Changes,
 }
 
 /// The mechanism that enforces a protection.
@@ -181,6 +183,7 @@ impl fmt::Display for Protection {
             Protection::Caches => "caches",
             Protection::Exec => "exec",
             Protection::Undo => "undo",
+            Protection::Changes => "changes",
         })
     }
 }

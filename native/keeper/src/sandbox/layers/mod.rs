@@ -13,6 +13,7 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 
-pub use mounting::place_caches;
+pub use mounting::{overlay, place_caches};
+pub use removal::remove;
 pub use store::{Layers, prepare};
 pub use sweep::sweep;

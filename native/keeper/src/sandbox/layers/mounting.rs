@@ -74,7 +74,7 @@ fn on_disk(layers: &Layers, name: &Path, path: &Path, lower: &OwnedFd) -> io::Re
         lowers.push(place::open(&layers.layer(slot, name).join("upper"))?);
     }
     let whole: Vec<&OwnedFd> = lowers.iter().chain([lower]).collect();
-    overlay(&whole, &layers.layer(own, name), path)
+    overlay(&whole, &layers.layer(own, name), path, false)
 }
 
 fn in_memory(name: &Path, path: &Path, lower: &OwnedFd) -> io::Result<Tree> {
@@ -82,7 +82,7 @@ fn in_memory(name: &Path, path: &Path, lower: &OwnedFd) -> io::Result<Tree> {
     for part in ["upper", "work"] {
         mounts::make_place(&layer.join(part), true)?;
     }
-    overlay(&[lower], &layer, path)
+    overlay(&[lower], &layer, path, false)
 }
 
 /// Returns an empty directory that is the workspace's, where no overlay can be had.
@@ -94,8 +94,13 @@ fn empty(layers: &Layers, name: &Path) -> io::Result<Tree> {
 }
 
 /// Mounts an overlay nowhere yet. `layer`: the directory with its `upper` and `work`; `path`: the lowest
-/// layer.
-fn overlay(lowers: &[&OwnedFd], layer: &Path, path: &Path) -> io::Result<Tree> {
+/// layer; `is_anyones`: any user can tell from the upper layer what has changed.
+pub fn overlay(
+    lowers: &[&OwnedFd],
+    layer: &Path,
+    path: &Path,
+    is_anyones: bool,
+) -> io::Result<Tree> {
     let [upper, work] = ["upper", "work"].map(|part| place::open(&layer.join(part)));
     let (upper, work) = (upper?, work?);
     let of = |file: &OwnedFd| format!("/proc/self/fd/{}", file.as_raw_fd());
@@ -121,5 +126,5 @@ fn overlay(lowers: &[&OwnedFd], layer: &Path, path: &Path) -> io::Result<Tree> {
         let mounted = fsmount(&system, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
         Ok(Tree::new(mounted))
     };
-    make(true).or_else(|_| make(false))
+    make(true).or_else(|error| if is_anyones { Err(error) } else { make(false) })
 }

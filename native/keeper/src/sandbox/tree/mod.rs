@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 use crate::sandbox::layers::{Layers, place_caches};
 use crate::sandbox::mounts::{self, Tree, make_read_only, mount_new, put};
+use crate::sandbox::pending::hold;
 use crate::sandbox::place;
 use crate::sandbox::plan::Plan;
 use crate::sandbox::report::{Mechanism, Protection, SetupError};
@@ -47,6 +48,7 @@ pub fn make(plan: &Plan, layers: Option<&Layers>) -> Result<Made, SetupError> {
     let nothing = || Tree::copy(Path::new("/dev/null")).and_then(Tree::without_devices);
     let hosts = Hosts::copy();
     let mut steps = steps(plan)?;
+    hold(plan, &mut steps)?;
     let (caches, caching) = place_caches(plan, layers);
     steps.extend(caches);
     let by = hide_names(plan, &mut steps);
@@ -66,6 +68,7 @@ pub fn make(plan: &Plan, layers: Option<&Layers>) -> Result<Made, SetupError> {
         }
         let result = match what {
             Content::Writable(tree) => put(tree, &path, true),
+            Content::Pinned => Tree::copy(&path).and_then(|tree| put(tree, &path, true)),
             Content::WhereItCan(tree) => {
                 let _ = put(tree, &path, true);
                 Ok(())

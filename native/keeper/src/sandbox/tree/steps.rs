@@ -20,6 +20,8 @@ pub struct Placement {
 pub enum Content {
     /// A copy of a tree that can be written to.
     Writable(Tree),
+    /// What is seen there by then, which can't be renamed any more.
+    Pinned,
     /// A copy of a tree that can't be written to.
     ReadOnly(Tree),
     /// A copy of a tree that can be written to, where there is, or can be made, a place for it.
@@ -42,10 +44,11 @@ pub fn steps(plan: &Plan) -> Result<Vec<Placement>, SetupError> {
             // A mount point can't be renamed, so that no other directory can take its place.
             for above in movable_above(plan, &rule.path) {
                 if held.insert(above.to_owned()) {
-                    steps.push(Placement {
-                        path: above.to_owned(),
-                        what: Content::Writable(copy(above)?),
-                    });
+                    let what = match plan.pending {
+                        Some(_) => Content::Pinned,
+                        None => Content::Writable(copy(above)?),
+                    };
+                    steps.push(Placement { path: above.to_owned(), what });
                 }
             }
         }

@@ -1,0 +1,19 @@
+//! What the plan says about holding changes.
+
+use std::path::PathBuf;
+
+/// Where changes are held, which are not made where commands see them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PendingPlan {
+    /// The directory outside for the layers.
+    pub at: PathBuf,
+    /// Whether the directory goes with the sandbox.
+    pub is_discarded: bool,
+}
+
+impl PendingPlan {
+    /// `at` is absolute.
+    pub fn new(at: PathBuf) -> PendingPlan {
+        PendingPlan { at, is_discarded: false }
+    }
+}

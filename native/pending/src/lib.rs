@@ -1,0 +1,24 @@
+//! Changes that commands have made in layers over the real directories: listed, put into effect, and dropped. An
+//! upper layer is only read here while it may be mounted.
+
+mod accepting;
+mod content;
+mod dropping;
+mod error;
+mod guard;
+mod layer;
+mod listing;
+mod node;
+mod not_accepted;
+mod putting;
+mod removing;
+mod set;
+mod settled;
+mod sweep;
+mod walk;
+
+pub use accepting::{Settlement, accept};
+pub use dropping::drop_changes;
+pub use error::PendingError;
+pub use listing::changes;
+pub use sweep::{PendingBounds, sweep_pending};
