@@ -10,6 +10,7 @@ import { schemaCommand } from './cli/schema-command.js';
 import { serveCommand } from './cli/serve-command.js';
 import { attachCommand } from './cli/tasks/attach-command.js';
 import { tasksCommand } from './cli/tasks/tasks-command.js';
+import { acceptCommand } from './cli/undo/accept-command.js';
 import { changesCommand } from './cli/undo/changes-command.js';
 import { revertCommand } from './cli/undo/revert-command.js';
 import { packageVersion } from './support/package/version.js';
@@ -23,6 +24,7 @@ const program = new Command('forkline')
   .addCommand(heldCommand().exitOverride())
   .addCommand(changesCommand().exitOverride())
   .addCommand(revertCommand().exitOverride())
+  .addCommand(acceptCommand().exitOverride())
   .addCommand(schemaCommand().exitOverride())
   .addCommand(mcpCommand().exitOverride())
   .addCommand(serveCommand().exitOverride())

@@ -129,12 +129,15 @@ export type {
 export type { LimitsReport, ReachedLimit } from './engine/told/limits-report.js';
 export type { TimeoutReason } from './engine/told/timeout-reason.js';
 export type {
+  Accepted,
   Change,
   ChangeCounts,
   ChangedType,
   ChangeFacts,
+  ChangeState,
   Changes,
   CommandChanges,
+  HeldChanges,
   PathReason,
   Reverted,
 } from './engine/undo/changes.js';
@@ -171,6 +174,13 @@ export {
   receiptOf,
   type StreamReceipt,
 } from './receipt/receipt.js';
+export {
+  acceptChanges,
+  findChanges,
+  type ListChangesOptions,
+  listChanges,
+  revertChanges,
+} from './sandbox/changes/of-all.js';
 export type { DeniedCommand, OnDenied } from './sandbox/denials/again.js';
 export { describeExec } from './sandbox/exec/describe-exec.js';
 export type {
@@ -184,6 +194,7 @@ export type {
 } from './sandbox/exec/exec-policy.js';
 export { dropHeld, type HeldBackOptions, heldBack } from './sandbox/held/list.js';
 export type { SandboxGpgAgent, SandboxSshAgent } from './sandbox/keys/agent-policy.js';
+export type { HeldToolChanges } from './sandbox/pending/of-tool.js';
 export type {
   SandboxCacheBound,
   SandboxDomains,
@@ -194,12 +205,6 @@ export type {
 } from './sandbox/policy.js';
 export type { PublishedPort, ReachedPort, SandboxPorts } from './sandbox/ports/ports.js';
 export type { SandboxSecret } from './sandbox/secrets/secret.js';
-export {
-  findChanges,
-  type ListChangesOptions,
-  listChanges,
-  revertChanges,
-} from './sandbox/undo/list.js';
 export type { ToolChanges } from './sandbox/undo/of-owner.js';
 export type { SandboxUndo, UndoOption } from './sandbox/undo/undo-policy.js';
 export type { PipelineCode, PipelineUse, ToolAbility } from './shell/reading.js';

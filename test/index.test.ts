@@ -17,6 +17,7 @@ test('the package exports this and nothing else', () => {
     'ToolAbortError',
     'ToolError',
     'UnknownTaskError',
+    'acceptChanges',
     'ansiRow',
     'artifactResolver',
     'attach',

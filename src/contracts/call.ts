@@ -2,6 +2,7 @@ import type { KeptOutput, OutputKeeper } from '../artifacts/keep-output.js';
 import { createOwner, type Owner } from '../engine/owner.js';
 import type { ExecuteOptions } from '../options/command-options.js';
 import type { KeptReceipt } from '../receipt/receipt.js';
+import { changesOfTool } from '../sandbox/pending/of-tool.js';
 import { changesOfOwner } from '../sandbox/undo/of-owner.js';
 import { isAbortSignal, throwIfAborted } from '../support/abort.js';
 import { checkFunction, checkObject } from '../support/checks.js';
@@ -32,7 +33,7 @@ export interface ContractCall<Details, Moment = CallMoment> {
 
 /** The parts of a tool that its contract does not decide. */
 type SharedPart =
-  | ('name' | 'strict' | 'hints' | 'changes' | 'execute' | 'dispose')
+  | ('name' | 'strict' | 'hints' | 'changes' | 'heldChanges' | 'execute' | 'dispose')
   | keyof AsyncDisposable;
 
 /** A contract: data and functions, from which {@link createContractTool} makes a tool. */
@@ -91,12 +92,14 @@ export function createContractTool<
     return contract.run(input, context);
   }
 
+  const heldChanges = settings.sandbox && changesOfTool(settings.sandbox);
   // The object stays the same, since some of the contract's fields are getters.
   const tool = Object.assign(own, {
     name: 'bash',
     strict: true,
     hints: SHELL_HINTS,
     ...(settings.sandbox?.undo && { changes: changesOfOwner(life.owner) }),
+    ...(heldChanges !== undefined && { heldChanges }),
     execute: (input: unknown, given?: ToolCall<Details>) =>
       life.call(input, given, (own, call) => life.add(answer(own, call)), contract.answerTo),
     async dispose() {

@@ -1,4 +1,5 @@
 import type { OutputChunk } from '../engine/outcome.js';
+import type { HeldToolChanges } from '../sandbox/pending/of-tool.js';
 import type { ToolChanges } from '../sandbox/undo/of-owner.js';
 import type { TaskManager } from '../tasks/manager.js';
 import type { ObjectSchema } from './validate.js';
@@ -115,6 +116,8 @@ export interface BashTool<Details = unknown, Input = unknown> {
   readonly tasks?: TaskManager | undefined;
   /** What its commands have changed, which can be taken back; absent: its sandbox has no `undo`. */
   readonly changes?: ToolChanges | undefined;
+  /** What its commands have changed, which is not in effect; absent: its sandbox applies changes. */
+  readonly heldChanges?: HeldToolChanges | undefined;
   /** Further tools that a model needs beside this one, such as those for background commands. */
   readonly companions: readonly BashTool[];
   /**

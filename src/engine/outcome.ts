@@ -3,7 +3,7 @@ import type { ExecutedProgram } from './executed.js';
 import type { Denial, Held, SandboxReport } from './sandbox-report.js';
 import type { LimitsReport } from './told/limits-report.js';
 import type { TimeoutReason } from './told/timeout-reason.js';
-import type { Changes } from './undo/changes.js';
+import type { Changes, HeldChanges } from './undo/changes.js';
 
 /** How the process itself ended, whatever caused it. */
 export type Ending =
@@ -210,8 +210,11 @@ export interface BaseResult {
    * none, or it had no sandbox.
    */
   readonly heldBack: readonly Held[];
-  /** What it has changed, which can be taken back; present when its sandbox has `undo`, and that is in force. */
-  readonly changes?: Changes;
+  /**
+   * What it has changed; present when its sandbox has `undo`, and that is in force, or has `changes` other than
+   * 'apply'.
+   */
+  readonly changes?: Changes | HeldChanges;
   /** How its limits were enforced; present when it had some. */
   readonly limits?: LimitsReport;
   /** Present when this is its second run, since `onDenied` allowed more after the first. */

@@ -35,3 +35,8 @@ export function missing(paths: readonly string[]): readonly string[] {
 export function isLoose(path: string): boolean {
   return !path.startsWith('/') && path !== '~' && !path.startsWith('~/');
 }
+
+/** Parts items into those for which this holds, and the others. */
+export function split<Item>(items: readonly Item[], is: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter(is), items.filter((item) => !is(item))];
+}

@@ -115,6 +115,14 @@ export interface SandboxPolicy {
    */
   readonly undo?: boolean | SandboxUndo | undefined;
   /**
+   * What becomes of what commands change in files. `apply`: it is in effect at once. `hold`: commands see it, and
+   * nobody else, until `result.changes.accept()`; `discard`: it is never in effect, and `result.changes` tells
+   * what it would have been. All commands with one policy object see the same. By an overlay over each writable
+   * directory; settings are not judged, and not accepted by default. Not with `undo`, the modes
+   * `danger-full-access` and `read-only`, or `require: 'landlock'`. Default: 'apply'.
+   */
+  readonly changes?: 'apply' | 'hold' | 'discard' | undefined;
+  /**
    * `all`: every protection is enforced, or no command is run. `landlock`: only protections that work without
    * namespaces, as in a container that forbids them; `result.sandbox` says which are not enforced.
    * `best-effort`: as many as possible. Default: 'all'.

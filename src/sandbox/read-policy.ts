@@ -2,6 +2,7 @@ import { needsNativeEngine } from '../engine/choice.js';
 import { checkObject, isMissing, type OptionNames, readOptions } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import { checkAgents } from './keys/agent-policy.js';
+import { checkChangesOf } from './pending/check-changes.js';
 import type { SandboxFilesystem, SandboxPolicy } from './policy.js';
 import {
   checkCaches,
@@ -31,6 +32,7 @@ const POLICY_NAMES: OptionNames<SandboxPolicy> = {
   settings: true,
   caches: true,
   undo: true,
+  changes: true,
   require: true,
 };
 const FILESYSTEM_NAMES: OptionNames<SandboxFilesystem> = {
@@ -88,6 +90,7 @@ export function readSandbox(given: unknown): SandboxPolicy | undefined {
   checkCaches(policy);
   checkSettings(policy);
   checkUndoOf(policy);
+  checkChangesOf(policy);
   if (policy.secrets !== undefined) {
     checkSecrets(policy.secrets, checkDomains);
     if (typeof policy.network === 'string') {

@@ -16,7 +16,8 @@ import { refuseUnseen } from './hidden-processes.js';
 import { agentsOf, type OfferedAgents } from './keys/agents.js';
 import { publicDockerDirectories, shownDockerConfig } from './keys/docker-config.js';
 import { publicSshFiles } from './keys/public-files.js';
-import { existing, isAmong, isLoose, missing } from './paths.js';
+import { existing, isAmong, isLoose, missing, split } from './paths.js';
+import { holdsChanges, isDropped, pendingEntries } from './pending/pending-set.js';
 import { follow } from './pins/follow.js';
 import { type GrantedRights, grant, type RequestedRights } from './pins/granted.js';
 import { judgingEntries } from './pins/history.js';
@@ -71,7 +72,8 @@ export function resolveSandbox(policy: SandboxPolicy, cwd: string): ResolvedSand
   known.set(policy, { recent, pinned });
   const now = performance.now();
   const last = recent.get(cwd);
-  if (last !== undefined && now - last.at < FRESH_MS && stands(last.pins)) return last.resolved;
+  const isFresh = last !== undefined && now - last.at < FRESH_MS && !isDropped(policy);
+  if (isFresh && stands(last.pins)) return last.resolved;
   const base = policy.workspace === undefined ? cwd : absoluteIn(cwd, policy.workspace);
   const granted = grant(pinned.get(base) ?? askedBy(policy, base));
   const { resolved, pins } = resolveNow(policy, cwd, base, granted);
@@ -110,7 +112,8 @@ function resolveNow(
   const home = homeOfUser();
   const all = (paths: readonly string[]) => paths.map((path) => absoluteIn(base, path));
   const { writable, git } = granted;
-  const denied = filesystem.denyWrite ?? KEPT_SETTINGS;
+  const isHeld = holdsChanges(policy);
+  const denied = filesystem.denyWrite ?? (isHeld ? [] : KEPT_SETTINGS);
   const settings = writable
     .filter((root) => !git.directories.includes(root))
     .flatMap((root) =>
@@ -145,7 +148,7 @@ function resolveNow(
   return planned(policy, granted, {
     judged: [
       isKept ? 'settings\0kept\0' : '',
-      ...(policy.settings === 'read-only'
+      ...(policy.settings === 'read-only' || isHeld
         ? ['settings\0read-only\0']
         : [
             git.directories.length === 0 ? '' : judgedSettings(writable),
@@ -182,10 +185,8 @@ function recordsOfTasks(writable: readonly string[]): readonly string[] {
 }
 
 /** @throws {InputError} The workspace is the whole file system. */
-function askedBy(
-  { mode, filesystem = {}, allowUnixSockets = [] }: SandboxPolicy,
-  base: string,
-): RequestedRights {
+function askedBy(policy: SandboxPolicy, base: string): RequestedRights {
+  const { mode, filesystem = {}, allowUnixSockets = [] } = policy;
   const isWorkspace = (mode ?? 'workspace-write') === 'workspace-write';
   if (isWorkspace && base === '/') {
     throw new InputError("sandbox: expected a workspace other than '/', which contains everything");
@@ -197,7 +198,7 @@ function askedBy(
     allowWrite: all(filesystem.allowWrite),
     allowRead: all(filesystem.allowRead),
     sockets: all(allowUnixSockets),
-    hasGit: filesystem.denyWrite === undefined,
+    hasGit: filesystem.denyWrite === undefined && !holdsChanges(policy),
   };
 }
 
@@ -242,6 +243,7 @@ function planned(
     ...(sandbox.proxyPort === undefined ? [] : proxyEntries(policy)),
     ...portEntries(policy.ports),
     undoEntries(policy),
+    pendingEntries(policy, writable),
     sandbox.ownTmp ? '' : 'tmp\0shared\0',
     pinned('write', [...writable.filter((path) => !isGits(path)), ...pipes]),
     pinned('git', existing(git.directories)),
@@ -273,10 +275,6 @@ function instead({ filesystem }: SandboxPolicy, path: string): string {
   if (!isDockers || filesystem?.denyRead !== undefined) return '';
   const text = shownDockerConfig(path);
   return text === undefined ? '' : `instead\0${text}\0`;
-}
-
-function split<Item>(items: readonly Item[], is: (item: Item) => boolean): [Item[], Item[]] {
-  return [items.filter(is), items.filter((item) => !is(item))];
 }
 
 function realOf(path: string): string {

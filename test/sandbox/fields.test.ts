@@ -34,6 +34,7 @@ const FIELDS: {
   settings: () => besides({ settings: 'read-only' }),
   caches: () => besides({ caches: 'none' }),
   undo: () => besides({ undo: true }),
+  changes: () => besides({ changes: 'hold' }),
   require: () => besides({ require: 'best-effort' }),
 };
 

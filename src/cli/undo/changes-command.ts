@@ -15,7 +15,7 @@ interface ChangesFlags {
 /** Makes `forkline changes`: lists the commands whose changes can be taken back, or the changes of one. */
 export function changesCommand(): Command {
   return new Command('changes')
-    .description('What commands with --undo have changed, and forkline revert takes back')
+    .description('What commands have changed that can be taken back, or is held')
     .argument('[id]', 'an id of the list: the changes of that command')
     .option('--json', 'print it as one line of JSON')
     .option('--workspace <directory>', 'only commands in this directory')

@@ -40,6 +40,7 @@ function filesOf(changes: CommandChanges): string {
   const more = [
     ...(changes.complete ? [] : ['not all known']),
     ...(changes.isReverted ? ['reverted'] : []),
+    ...(changes.state === 'held' ? ['held'] : []),
   ];
   return [...(counts.length === 0 ? ['none'] : counts), ...more].join(', ');
 }

@@ -4,6 +4,7 @@ import type { Owner } from '../../engine/owner.js';
 import { withDenials } from '../../sandbox/denials/denials.js';
 import { markBefore, type OwnCommand, withCheckouts } from '../../sandbox/git/checkout/checkout.js';
 import { withHeld } from '../../sandbox/held/report.js';
+import { withPending } from '../../sandbox/pending/report.js';
 import { withChanges } from '../../sandbox/undo/report.js';
 
 // What is done before and after a command in a sandbox alone: in the package a part of its own, which is
@@ -33,7 +34,8 @@ export async function afterSandboxed(
   if (sandbox === undefined) return result;
   const held = await withHeld(await withDenials(result, sandbox, directory, since));
   const told = await withCheckouts(held, command, look);
-  const whole = await withChanges(told, { text: command.text, cwd: directory, owner });
+  const made = await withChanges(told, { text: command.text, cwd: directory, owner });
+  const whole = await withPending(made, sandbox.plan, directory);
   const isToldOf = whole.executed !== undefined || !judgesPrograms(sandbox);
   return isToldOf ? whole : { ...whole, executed: [] };
 }

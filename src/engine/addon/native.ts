@@ -12,6 +12,12 @@ export interface NativeBinding {
   readChanges(directory: string, ids: string[]): Promise<NativeChanges>;
   /** Puts back what was there before these commands: all of it, or what is at or below these paths. */
   revertChanges(directory: string, ids: string[], paths: string[] | null): Promise<NativeReverted>;
+  /** Reads the changes that are held below a directory: of this id. */
+  readPending(directory: string, id: string): Promise<NativeChanges>;
+  /** Puts them into effect: all of them, or what is at or below these paths. */
+  acceptPending(directory: string, id: string, paths: string[] | null): Promise<NativeAccepted>;
+  /** Drops them likewise. */
+  dropPending(directory: string, id: string, paths: string[] | null): Promise<NativeReverted>;
   readonly TextCapture: new (headBytes: number, tailBytes: number) => NativeCapture;
   readonly Channel: new (
     /** Memory into which the addon writes the figures of the records that it dispatches. */
@@ -37,7 +43,7 @@ export interface NativeChange {
 }
 
 /** What commands have changed. */
-interface NativeChanges {
+export interface NativeChanges {
   readonly list: readonly NativeChange[];
   /** The number of changes beyond the list. */
   readonly more: number;
@@ -56,6 +62,13 @@ interface NativeReverted {
   readonly reverted: readonly string[];
   readonly conflicts: readonly { readonly path: string; readonly reason: string }[];
   readonly lost: readonly { readonly path: string; readonly reason: string }[];
+}
+
+/** What was put into effect. */
+interface NativeAccepted {
+  readonly accepted: readonly string[];
+  readonly conflicts: readonly { readonly path: string; readonly reason: string }[];
+  readonly heldBack: readonly { readonly path: string; readonly reason: string }[];
 }
 
 /** The kept part of a stream. */

@@ -69,8 +69,16 @@ export interface PathReason {
   readonly reason: string;
 }
 
+/**
+ * Whether changes are in effect: they are (`made`); they are not until they are accepted (`held`); or they never
+ * are (`discarded`).
+ */
+export type ChangeState = 'made' | 'held' | 'discarded';
+
 /** How many files were changed, and how much is known of it. */
 export interface ChangeCounts {
+  /** Whether they are in effect. */
+  readonly state: ChangeState;
   /** The id by which `forkline changes` and `forkline revert` find the changes; absent: nothing was changed. */
   readonly id?: string;
   /** The number of files that were created. */
@@ -97,8 +105,9 @@ export interface ChangeFacts extends ChangeCounts {
   readonly more: number;
 }
 
-/** The changes of files by a command, which can be taken back. */
+/** The changes of files by a command. What was made can be taken back. */
 export interface Changes extends ChangeFacts {
+  readonly state: 'made' | 'discarded';
   /**
    * Puts back what was there before the command: names, contents, modes, owners, times of files, extended attributes
    * and links. What has been changed since is a conflict, and stays as it is.
@@ -109,6 +118,41 @@ export interface Changes extends ChangeFacts {
    * @throws {Error} The record of the changes is gone, can't be read, or lies on another machine.
    */
   revert(paths?: readonly string[]): Promise<Reverted>;
+}
+
+/**
+ * Changes that are not in effect: those of all commands with the same policy object, or of all of a tool. They lie in
+ * the user's state directory until they are accepted or dropped, also when the host has ended; at most 14 days.
+ */
+export interface HeldChanges extends ChangeFacts {
+  readonly state: 'held';
+  /**
+   * Puts changes into effect, each file at once. What was changed outside meanwhile is a conflict, and stays as it
+   * is. Settings that programs outside obey, such as `.git/config` or `.npmrc`, are accepted by their own path alone.
+   *
+   * @param paths Only what is at or below these, absolute or relative to the command's directory. Default: all.
+   * @throws {InputError} `paths` is not an array of paths.
+   * @throws {Error} The changes are gone, can't be read, or lie on another machine.
+   */
+  accept(paths?: readonly string[]): Promise<Accepted>;
+  /**
+   * Drops changes, which then have never been.
+   *
+   * @param paths As for `accept()`. Default: all.
+   * @throws {InputError} `paths` is not an array of paths.
+   * @throws {Error} Of some paths: they are in use, since a sandbox stands on them; or as for `accept()`.
+   */
+  revert(paths?: readonly string[]): Promise<Reverted>;
+}
+
+/** What has been put into effect. */
+export interface Accepted {
+  /** The paths that are as the commands have left them. */
+  readonly accepted: readonly string[];
+  /** What was left as it is, since it was changed outside, or can't be put there. */
+  readonly conflicts: readonly PathReason[];
+  /** Settings that were not asked for by their own path. */
+  readonly heldBack: readonly PathReason[];
 }
 
 /** What has been taken back. */

@@ -1,7 +1,7 @@
 import { messageOf } from '../../support/errors.js';
 import { pause } from '../../support/timing.js';
 import { binding } from '../addon/loaded.js';
-import type { NativeChange } from '../addon/native.js';
+import type { NativeChange, NativeChanges } from '../addon/native.js';
 import type { Change, ChangeFacts, Reverted } from './changes.js';
 
 /** The changes of one journal, or of several after one another. */
@@ -21,7 +21,11 @@ export async function readJournals(
   directory: string,
   ids: readonly string[],
 ): Promise<JournalFacts> {
-  const told = await binding().readChanges(directory, [...ids]);
+  return { state: 'made', ...changeFactsOf(await binding().readChanges(directory, [...ids])) };
+}
+
+/** Returns what the addon tells of changes. */
+export function changeFactsOf(told: NativeChanges): Omit<JournalFacts, 'state'> {
   const { list, more, isComplete, isReverted, unseen, unrevertable } = told;
   const { created, changed, deleted, renamed } = told;
   // What has another mode alone is changed, too.

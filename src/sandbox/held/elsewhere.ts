@@ -1,7 +1,7 @@
 import type { EngineOutcome } from '../../engine/message.js';
 import type { RunResult } from '../../engine/outcome.js';
 import { type Held, type HeldFacts, NOTHING_HELD } from '../../engine/sandbox-report.js';
-import { ChangesThere } from '../undo/elsewhere.js';
+import { changesThere } from '../undo/elsewhere.js';
 
 /** Bytes of all diffs that are sent to another machine with one result, at most. */
 const MOST_SENT = 256 * 1024;
@@ -28,7 +28,7 @@ export function toldFromThere(
     ...result,
     ...told,
     heldBack: held,
-    ...(changes !== undefined && { changes: new ChangesThere(changes) }),
+    ...(changes !== undefined && { changes: changesThere(changes) }),
   };
 }
 

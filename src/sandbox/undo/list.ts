@@ -1,9 +1,7 @@
-import { realpathSync } from 'node:fs';
 import type { Change, Changes, CommandChanges, Reverted } from '../../engine/undo/changes.js';
 import { readJournals } from '../../engine/undo/journal.js';
-import { type OptionNames, readOptions } from '../../support/checks.js';
 import { InputError, messageOf, showValue } from '../../support/errors.js';
-import { absolutePath, hostDirectory } from '../../support/paths.js';
+import { hostDirectory } from '../../support/paths.js';
 import { isAmong } from '../paths.js';
 import { absoluteIn, RevertibleChanges, revertById } from './revertible.js';
 import {
@@ -15,36 +13,12 @@ import {
   undoDirectory,
 } from './store.js';
 
-/** Which changes are listed. */
-export interface ListChangesOptions {
-  /** A directory: only commands that were in it, or have changed something there. Default: all of the user. */
-  readonly workspace?: string | URL | undefined;
-}
-
-const OPTION_NAMES: OptionNames<ListChangesOptions> = { workspace: true };
-
-/**
- * Lists the commands of this user that have changed something, and whose changes can be taken back, the oldest
- * first; also those of hosts that have ended. A command is not listed any more 14 days later, or when there are more
- * than 1,000, or 4 GiB of records.
- *
- * ```ts
- * for (const { id, command, changed } of await listChanges({ workspace: '/work/project' })) {
- *   console.log(id, command, changed);
- * }
- * ```
- *
- * @throws {InputError} An option is not valid.
- * @throws {Error} The directory of the records belongs to another user, or is open to others; or the system's error.
- */
-export async function listChanges(
-  options: ListChangesOptions = {},
+/** Lists the commands of this user that have changed something. `places`: only in these, or what has changed there. */
+export async function listMade(
+  places: readonly string[] | undefined,
 ): Promise<readonly CommandChanges[]> {
-  const { workspace } = readOptions('options', options, OPTION_NAMES);
-  const within = workspace === undefined ? undefined : absolutePath('workspace', workspace);
   const directory = undoDirectory();
   if (directory === undefined) return [];
-  const places = within === undefined ? undefined : [within, realOf(within)];
   const found: CommandChanges[] = [];
   for (const id of await journalsIn(directory)) {
     const about = await aboutJournal(directory, id);
@@ -55,29 +29,28 @@ export async function listChanges(
     const isMeant = placesOf(about).some(isThere) || list.some((one) => isThere(one.path));
     if (places === undefined || isMeant) found.push(changes);
   }
-  return found.sort((one, other) => one.at - other.at || (one.id < other.id ? -1 : 1));
+  return found;
 }
 
 /**
- * Returns the changes of a command by its id, also of a host that has ended.
+ * Returns the changes of a command by its id.
  *
  * @throws {InputError} Nothing is known by this id.
  * @throws {Error} The record of the changes can't be read.
  */
-export async function findChanges(id: string): Promise<Changes> {
+export async function findMade(id: string): Promise<Changes> {
   const { directory, about } = await find(id);
   const { isReverted: _, ...facts } = await readJournals(directory, [id]);
   return new RevertibleChanges({ id, ...facts }, [id], directoryOf(about));
 }
 
 /**
- * Takes back what a command has changed, by the id of its changes; also one of a host that has ended.
+ * Takes back what a command has changed, by the id of its changes.
  *
- * @param paths As for `revert()` of {@link Changes}. Default: all.
  * @throws {InputError} Nothing is known by this id, or `paths` is not an array of paths.
  * @throws {Error} The record of the changes can't be read.
  */
-export async function revertChanges(id: string, paths?: readonly string[]): Promise<Reverted> {
+export async function revertMade(id: string, paths?: readonly string[]): Promise<Reverted> {
   const { about } = await find(id);
   return revertById([id], absoluteIn(directoryOf(about), paths));
 }
@@ -123,7 +96,8 @@ async function readOne(
   } catch (error) {
     const unseen = [`the record of them can't be read: ${messageOf(error)}`];
     const none = { created: 0, changed: 0, deleted: 0, renamed: 0, unrevertable: [] };
-    const changes = { ...known, ...none, complete: false, unseen, isReverted: false };
+    const state = 'made' as const;
+    const changes = { ...known, state, ...none, complete: false, unseen, isReverted: false };
     return { list: [], changes };
   }
 }
@@ -135,12 +109,4 @@ function directoryOf({ command, workspace }: JournalAbout): string {
 
 function placesOf({ workspace, command }: JournalAbout): readonly string[] {
   return [workspace, command?.cwd].filter((path) => path !== undefined);
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }

@@ -95,6 +95,7 @@ async function changesBy(ids: readonly string[]): Promise<ChangeFacts> {
 }
 
 const NO_CHANGES: ChangeFacts = {
+  state: 'made',
   list: [],
   more: 0,
   created: 0,
@@ -106,10 +107,13 @@ const NO_CHANGES: ChangeFacts = {
   unrevertable: [],
 };
 
-function withCounts<Report extends SandboxReport>(
+/** Adds to a report how much was changed. */
+export function withCounts<Report extends SandboxReport>(
   report: Report,
-  { list: _, more: __, unrevertable, ...counts }: ChangeFacts,
+  facts: ChangeFacts,
 ): Report {
+  // Without methods, such as those of held changes.
+  const { list: _, more: __, unrevertable, ...counts } = { ...facts };
   const left = unrevertable.length - MOST_TOLD;
   const changes = {
     ...counts,

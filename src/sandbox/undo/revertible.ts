@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
-import type { ChangeFacts, Changes, Reverted } from '../../engine/undo/changes.js';
+import type { ChangeFacts, Changes, HeldChanges, Reverted } from '../../engine/undo/changes.js';
 import { revertJournals } from '../../engine/undo/journal.js';
 import { InputError, showValue } from '../../support/errors.js';
 import { ChangesAsTold, NOTHING_REVERTED } from './elsewhere.js';
 import { undoDirectory } from './store.js';
 
 /** Changes whose journals lie in the user's state directory. */
-export class RevertibleChanges extends ChangesAsTold {
+export class RevertibleChanges extends ChangesAsTold<'made'> implements Changes {
   readonly #ids: readonly string[];
   readonly #cwd: string;
 
@@ -14,14 +14,14 @@ export class RevertibleChanges extends ChangesAsTold {
    * @param ids The journals, the oldest first; none: nothing was changed.
    * @param cwd The directory that paths are relative to.
    */
-  constructor(facts: ChangeFacts, ids: readonly string[], cwd: string) {
-    super(facts);
+  constructor(facts: Omit<ChangeFacts, 'state'>, ids: readonly string[], cwd: string) {
+    super('made', facts);
     this.#ids = ids;
     this.#cwd = cwd;
   }
 
   /** The journals of changes of this class; none, of others. */
-  static idsOf(changes: Changes | undefined): readonly string[] {
+  static idsOf(changes: Changes | HeldChanges | undefined): readonly string[] {
     return changes !== undefined && #ids in changes ? changes.#ids : [];
   }
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Changes, revertChanges, runInConsole } from '../../../src/index.js';
+import { type ChangeFacts, revertChanges, runInConsole } from '../../../src/index.js';
 import { connect } from '../../../src/remote/index.js';
 import { cli, program } from '../../support/cli.js';
 import { FakeUi } from '../../support/console.js';
@@ -26,7 +26,7 @@ function workspace(): string {
 const now = (work: string): string => readFileSync(join(work, 'a'), 'utf8');
 
 /** Checks what is known of one changed file, and takes it back. */
-async function expectChanged(work: string, changes: Omit<Changes, 'revert'> | undefined) {
+async function expectChanged(work: string, changes: ChangeFacts | undefined) {
   expect(changes).toMatchObject({ changed: 1, complete: true });
   expect(changes?.list).toMatchObject([{ kind: 'changed', path: join(work, 'a'), size: 2 }]);
   await revertChanges(changes?.id ?? '');

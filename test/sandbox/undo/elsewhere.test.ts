@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { neverStarted } from '../../../src/engine/result.js';
-import type { Change, Changes } from '../../../src/index.js';
+import type { Change, Changes, HeldChanges } from '../../../src/index.js';
 import { toldFromThere } from '../../../src/sandbox/held/elsewhere.js';
-import { changeFacts } from '../../../src/sandbox/undo/elsewhere.js';
+import { changeFacts, changesThere } from '../../../src/sandbox/undo/elsewhere.js';
 
 const REQUEST = {
   ...{ command: 'x', argv: undefined, separate: false, timeoutMs: undefined, spillPath: undefined },
@@ -13,13 +13,14 @@ function changes(count: number): Changes {
     return { kind: 'created', path: `/f${at}`, type: 'file', size: 1 };
   });
   return {
+    state: 'made',
     ...{ id: '0123456789abcdef', list, more: 5, created: count },
     ...{ changed: 0, deleted: 0, renamed: 0, complete: true, unseen: [], unrevertable: [] },
     revert: () => Promise.reject(new Error('not here')),
   };
 }
 
-const over = (given: Changes): Changes | undefined => {
+const over = (given: Changes): Changes | HeldChanges | undefined => {
   const sent = JSON.parse(JSON.stringify({ changes: changeFacts(given) }));
   return toldFromThere(neverStarted(REQUEST, 'kill'), sent).changes;
 };
@@ -31,6 +32,18 @@ test('a far result has what was changed there, and says where it is taken back',
   const where =
     'the changes are on the far side: run `forkline revert 0123456789abcdef` there to take them back';
   await expect(told?.revert()).rejects.toThrow(where);
+});
+
+test('what is held there is accepted and dropped there', async () => {
+  const { revert: _, ...facts } = changes(1);
+  const told = changesThere({ ...facts, state: 'held' });
+  if (told.state !== 'held') throw new Error('not held');
+  await expect(told.accept()).rejects.toThrow(
+    'the changes are held on the far side: run `forkline accept 0123456789abcdef` there to put them into effect',
+  );
+  await expect(told.revert()).rejects.toThrow(
+    'run `forkline revert 0123456789abcdef` there to drop them',
+  );
 });
 
 test('of a long list the beginning is sent, and how much is missing', () => {

@@ -5,6 +5,7 @@ import { type SandboxReport, sandboxNotices } from '../../../src/index.js';
 type Counts = NonNullable<SandboxReport['changes']>;
 
 const NONE: Counts = {
+  state: 'made',
   ...{ created: 0, changed: 0, deleted: 0, renamed: 0 },
   ...{ complete: true, unseen: [], unrevertable: [] },
 };
@@ -17,6 +18,11 @@ test.each<[Partial<Counts>, readonly string[]]>([
   [{ created: 3, changed: 8, deleted: 1 }, ['Changed 12 files (3 created, 8 changed, 1 deleted).']],
   [{ changed: 1 }, ['Changed 1 file (1 changed).']],
   [{ renamed: 2 }, ['Changed 2 files (2 renamed).']],
+  [
+    { state: 'held', created: 1 },
+    ['Held, not in effect: 1 file (1 created). The user can accept them.'],
+  ],
+  [{ state: 'discarded', deleted: 2 }, ['Discarded, not in effect: 2 files (2 deleted).']],
   [
     { complete: false, unseen: ['a 32-bit program ran'] },
     ['Not all changes are known: a 32-bit program ran.'],

@@ -57,7 +57,7 @@ async function makeUndone(trees: Trees, workspace: string, setup: string): Promi
       const result = await run(command, { cwd: path, sandbox, timeoutMs: 60_000 });
       const { output, changes } = result;
       const text = output.kind === 'complete' ? output.text : output.head + output.tail;
-      if (changes === undefined) throw new Error('no changes were told');
+      if (changes?.state !== 'made') throw new Error('no changes were told');
       return { result, text, changes };
     },
     differences: async () => differences(before, await trees.look(path)),

@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeStateRoom } from '../../support/directories/state-directory.js';
+import { InputError } from '../../support/errors.js';
+import { KEPT_SETTINGS } from '../defaults.js';
+import type { SandboxPolicy } from '../policy.js';
+import { DISCARDED } from './store.js';
+
+/** The changes that the commands with one policy have made, and that are not in effect. */
+export interface PendingSet {
+  readonly id: string;
+  /** Where its layers are. */
+  readonly directory: string;
+}
+
+/** By the policy: policies are compared by identity. */
+const sets = new WeakMap<SandboxPolicy, PendingSet>();
+
+/**
+ * Makes the entries of a plan by which changes are held. Empty: they are not.
+ *
+ * @param writable The directories that commands may write to: real paths.
+ * @throws {InputError} The user has no directory for it.
+ * @throws {Error} The system's error.
+ */
+export function pendingEntries(policy: SandboxPolicy, writable: readonly string[]): string {
+  if (!holdsChanges(policy)) return '';
+  const { directory } = setOf(policy) ?? made(policy, writable);
+  return `pending-at\0${directory}\0${policy.changes === 'discard' ? 'pending\0discarded\0' : ''}`;
+}
+
+/** Returns the set of a policy. Undefined: no command was run with it yet. */
+export function setOf(policy: SandboxPolicy): PendingSet | undefined {
+  return isDropped(policy) ? undefined : sets.get(policy);
+}
+
+/** Returns whether what a policy's commands have changed was dropped: the next ones begin anew. */
+export function isDropped(policy: SandboxPolicy): boolean {
+  const set = policy.changes === 'hold' ? sets.get(policy) : undefined;
+  return set !== undefined && existsSync(join(set.directory, DISCARDED));
+}
+
+/** Returns whether the changes of a policy's commands are not in effect. */
+export function holdsChanges({ changes }: SandboxPolicy): boolean {
+  return changes === 'hold' || changes === 'discard';
+}
+
+/** Returns the set of a plan. Undefined: changes are made where commands see them. */
+export function pendingOf(
+  plan: string,
+): (PendingSet & { readonly isDiscarded: boolean }) | undefined {
+  const found = /(?:^|\0)pending-at\0([^\0]*?([\da-f]{16}))\0(pending\0discarded\0)?/.exec(plan);
+  if (!found) return undefined;
+  const [, directory = '', id = '', discarded] = found;
+  return { id, directory, isDiscarded: discarded !== undefined };
+}
+
+function made(policy: SandboxPolicy, writable: readonly string[]): PendingSet {
+  const store = makeStateRoom('pending');
+  if (store === undefined) {
+    throw new InputError(
+      `sandbox.changes: expected 'apply', since the user has no directory for what is held: XDG_STATE_HOME, or ~/.local/state, that no other user owns`,
+    );
+  }
+  const id = randomBytes(8).toString('hex');
+  const set = { id, directory: join(store, id) };
+  mkdirSync(set.directory, { mode: 0o700 });
+  const [workspace = ''] = writable;
+  const guarded = writable.flatMap((root) => KEPT_SETTINGS.map((name) => join(root, name)));
+  const note = (name: string, fields: readonly string[]) =>
+    writeFileSync(join(set.directory, name), fields.join('\0'), { mode: 0o600 });
+  note('guarded', guarded);
+  note('about', ['at', `${Date.now()}`, 'workspace', workspace]);
+  // The sweep takes it as soon as no sandbox has it.
+  if (policy.changes === 'discard') note(DISCARDED, []);
+  sets.set(policy, set);
+  return set;
+}
