@@ -5,6 +5,7 @@ import type { BrokerOptions } from '../fleet/index.js';
 export interface BrokerFlags {
   readonly pool?: string | undefined;
   readonly creds?: string | undefined;
+  readonly nkey?: string | undefined;
   readonly tlsCa?: string | undefined;
   readonly tlsCert?: string | undefined;
   readonly tlsKey?: string | undefined;
@@ -14,6 +15,7 @@ export interface BrokerFlags {
 export const BROKER_FLAGS: readonly (keyof BrokerFlags)[] = [
   'pool',
   'creds',
+  'nkey',
   'tlsCa',
   'tlsCert',
   'tlsKey',
@@ -31,6 +33,7 @@ export function brokerOptions(): Option[] {
   return [
     new Option('--pool <name>', 'the name of workers and clients that belong together'),
     new Option('--creds <file>', 'credentials for the broker, as nsc writes them'),
+    new Option('--nkey <file>', 'the seed of a key pair for the broker, as nk prints it'),
     new Option('--tls-ca <file>', "authorities for the broker's certificate"),
     new Option('--tls-cert <file>', 'a certificate of this side, for the broker'),
     new Option('--tls-key <file>', 'its key'),
@@ -47,11 +50,12 @@ export function brokerOf(servers: string, flags: BrokerFlags): BrokerOptions {
     secrets[name] = process.env[SECRETS[name]];
     delete process.env[SECRETS[name]];
   }
-  const { creds, tlsCa: ca, tlsCert: cert, tlsKey: key } = flags;
+  const { creds, nkey, tlsCa: ca, tlsCert: cert, tlsKey: key } = flags;
   const hasTls = ca !== undefined || cert !== undefined || key !== undefined;
   return {
     servers: servers.split(','),
     creds,
+    nkey,
     ...secrets,
     ...(hasTls && { tls: { ca, cert, key } }),
   };

@@ -54,6 +54,7 @@ interface McpFlags extends BrokerFlags, SandboxFlags {
   /** The addresses of a broker. */
   readonly fleet?: string | undefined;
   readonly label?: Readonly<Record<string, string>> | undefined;
+  readonly inbox?: string | undefined;
 }
 
 /** The contract for MCP: it has progress, structured results and a directory that stays. */
@@ -61,6 +62,13 @@ const DEFAULT_CONTRACT = 'session';
 
 /** Matches the error about a flag that is gone, with a hint that names its opposite. */
 const NO_STRUCTURED = /^(error: unknown option '--no-structured')\n.*/;
+
+/** What clients are told of where commands run, with `--fleet`. */
+const OF_A_FLEET = [
+  "Runs shell commands on a worker of a fleet, another machine than the user's, with the rights of the",
+  'worker. Commands read an empty standard input. Cancelling a request ends its command; when the',
+  'client goes away, everything that it started ends.',
+].join(' ');
 
 const TOKEN_VARIABLE = 'FORKLINE_MCP_TOKEN';
 
@@ -116,11 +124,12 @@ export function mcpCommand(): Command {
       parseSeconds,
     )
     .option('--fleet <url>', 'run commands on the workers of a pool, over a NATS broker')
-    .option('--label <name=value>', 'a label of the worker, with --fleet', collectVariable);
+    .option('--label <name=value>', 'a label of the worker, with --fleet', collectVariable)
+    .option('--inbox <name>', 'the word in the subjects of answers, with --fleet');
   for (const option of brokerOptions()) command.addOption(option);
   return command.action(async (flags: McpFlags) => {
     checkBeside(command, 'http', ['token', 'idle'], 'for a server on a port');
-    checkBeside(command, 'fleet', ['label', ...BROKER_FLAGS], 'for a fleet');
+    checkBeside(command, 'fleet', ['label', 'inbox', ...BROKER_FLAGS], 'for a fleet');
     process.exitCode = await serve(flags);
     exitSoon();
   });
@@ -140,7 +149,8 @@ async function serve(flags: McpFlags): Promise<number> {
       if (flags.log !== undefined) log = mcp.openCallLog(flags.log, note);
       place = await openPlace(mcp, flags);
       const { structured, maxCharacters } = flags;
-      const shared = { log, structured, maxCharacters, logger: { warn: note } };
+      const instructions = flags.fleet === undefined ? undefined : OF_A_FLEET;
+      const shared = { log, structured, maxCharacters, instructions, logger: { warn: note } };
       const service = await start(mcp, flags, place, shared);
       return { closed: service.closed, end: () => service.close() };
     });
@@ -157,7 +167,7 @@ interface ToolSource {
 }
 
 async function openPlace(mcp: Mcp, flags: McpFlags): Promise<ToolSource> {
-  const { contract, options, timeout, fleet: servers, label: labels, pool, maxCharacters } = flags;
+  const { contract, options, timeout, fleet: servers, label: labels, maxCharacters } = flags;
   if (servers === undefined) {
     const given = shellOf(flags);
     const onExec = hasRules(given.sandbox ?? options.sandbox) ? { onExec: mcp.askClient } : {};
@@ -166,7 +176,11 @@ async function openPlace(mcp: Mcp, flags: McpFlags): Promise<ToolSource> {
     return { createTool: async () => createBashTool(tool), close: async () => {} };
   }
   const { connectFleet } = await import('../fleet/index.js');
-  const fleet = await connectFleet({ ...brokerOf(servers, flags), pool });
+  const fleet = await connectFleet({
+    ...brokerOf(servers, flags),
+    pool: flags.pool,
+    inbox: flags.inbox,
+  });
   const given = contractOptions(contract, options, givenShell(flags), timeout, maxCharacters);
   return {
     createTool: () => fleet.createLastingTool({ ...given, labels }),

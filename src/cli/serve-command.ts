@@ -12,6 +12,8 @@ interface ServeFlags extends BrokerFlags {
   /** The addresses of a broker. */
   readonly nats?: string | undefined;
   readonly profiles?: string | undefined;
+  readonly maxCalls?: number | undefined;
+  readonly maxSessions?: number | undefined;
   readonly name?: string | undefined;
   readonly label?: Readonly<Record<string, string>> | undefined;
   readonly capacity?: number | undefined;
@@ -35,6 +37,8 @@ export function serveCommand(): Command {
     )
     .option('--nats <url>', 'serve the clients of a pool over a NATS broker')
     .option('--profiles <file>', 'a module that exports `profiles`: options of tools, by name')
+    .option('--max-calls <count>', 'the most calls of a client at once', parseCount)
+    .option('--max-sessions <count>', 'the most tools of a client at once', parseCount)
     .option('--name <name>', "the worker's name, with --nats; default: the machine's")
     .option('--label <name=value>', 'a label for clients; may be repeated', collectVariable)
     .option('--capacity <calls>', 'the most calls that it runs at once, of all clients', parseCount)
@@ -51,24 +55,28 @@ export function serveCommand(): Command {
 }
 
 function serve(flags: ServeFlags): Promise<number> {
-  const start = async (): Promise<Served> => started(flags, await loadProfiles(flags.profiles));
+  const start = async (signal: AbortSignal): Promise<Served> =>
+    started(flags, await loadProfiles(flags.profiles), signal);
   return serveToTheEnd(start, (why) => note(`standard output can't be written to: ${why}`));
 }
 
 async function started(
   flags: ServeFlags,
   profiles: Awaited<ReturnType<typeof loadProfiles>>,
+  signal: AbortSignal,
 ): Promise<Served> {
-  const { nats, name, label: labels, capacity, pool, drain } = flags;
+  const { nats, name, label: labels, capacity, pool, drain, maxCalls, maxSessions } = flags;
+  const limits = { profiles, maxCalls, maxSessions };
   if (nats === undefined) {
     const { serveStream } = await import('../remote/index.js');
     if (process.stdin.isTTY || process.stdout.isTTY) throw new InputError(HAS_TERMINAL);
-    const service = serveStream({ profiles });
+    const service = serveStream(limits);
     return { closed: service.closed, end: () => service.close() };
   }
   const { serveNats } = await import('../fleet/index.js');
   const broker = brokerOf(nats, flags);
-  const service = await serveNats({ ...broker, profiles, name, labels, capacity, pool });
+  const of = { name, labels, capacity, pool };
+  const service = await serveNats({ ...broker, ...limits, ...of, signal, logger: { warn: note } });
   note(`worker ${service.id} serves at ${nats}`);
   return { closed: service.closed, end: () => service.drain(drain) };
 }

@@ -18,12 +18,13 @@ const FAILED = 1;
 /**
  * Serves until the server has ended, by itself or because this process is told to end.
  *
- * @param start Starts the server; its errors are printed, and end this process.
+ * @param start Starts the server, unless the signal is aborted meanwhile; its errors are printed, and end
+ *   this process.
  * @param onUnheard Called once if standard output can't be written to, though its reader has not gone.
  * @returns The exit code.
  */
 export async function serveToTheEnd(
-  start: () => Promise<Served>,
+  start: (signal: AbortSignal) => Promise<Served>,
   onUnheard: (reason: string) => void = () => {},
 ): Promise<number> {
   // A client may still want answers after it has closed standard error.
@@ -37,7 +38,7 @@ export async function serveToTheEnd(
   });
   const termination = new Termination();
   try {
-    const { closed, end } = await start();
+    const { closed, end } = await start(termination.signal);
     const close = (): void => void end();
     if (termination.signal.aborted) close();
     else termination.signal.addEventListener('abort', close);
@@ -45,6 +46,7 @@ export async function serveToTheEnd(
     if (termination.endedBy !== undefined) return signalExitCode(termination.endedBy);
     return isUnheard ? FAILED : 0;
   } catch (error) {
+    if (termination.endedBy !== undefined) return signalExitCode(termination.endedBy);
     if (!(error instanceof Error)) throw error;
     note(error.message);
     return error instanceof InputError ? USAGE_ERROR : FAILED;

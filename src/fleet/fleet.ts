@@ -18,16 +18,23 @@ import {
 import { Listener } from '../support/listener.js';
 import { LastingTools } from './lasting-tool.js';
 import { Broker } from './line/broker.js';
+import { accessOf } from './line/broker-access.js';
 import { BROKER_OPTION_NAMES, type BrokerOptions } from './line/broker-options.js';
 import type { WorkerInfo } from './messages.js';
 import { type FoundWorker, Placement } from './placement.js';
-import { subjectsOf } from './subjects.js';
-import { checkLabels, LEASE_RANGE } from './worker.js';
+import { inboxWord, subjectsOf } from './subjects.js';
+import { checkLabels, LEASE_RANGE } from './worker-options.js';
 
 /** Options of a fleet. Times in milliseconds. */
 export interface FleetOptions extends BrokerOptions {
   /** The pool whose workers are used. Default: `default`. */
   readonly pool?: string | undefined;
+  /**
+   * The word in the subjects on which this client hears answers, `forkline.POOL.inbox.WORD`: the broker's
+   * permissions can keep them from other users. Default: `user`, if it is letters, digits, `-` and `_`,
+   * else `shared`.
+   */
+  readonly inbox?: string | undefined;
   /**
    * The time after which a silent worker, or a silent client, is taken for lost: what runs there ends.
    * A quarter of it if the broker reports that the other side is gone. 1,000 to 120,000. Default:
@@ -56,6 +63,7 @@ export interface OnWorker {
 const NAMES: OptionNames<FleetOptions> = {
   ...BROKER_OPTION_NAMES,
   pool: true,
+  inbox: true,
   leaseMs: true,
   onDrain: true,
 };
@@ -67,26 +75,31 @@ const ATTEMPTS = 4;
  * Finds the workers of a pool over a NATS broker.
  *
  * ```ts
- * await using fleet = await connectFleet({ servers: 'tls://nats.example:4222', creds, pool: 'eval' });
+ * const fleet = await connectFleet({ servers: 'tls://nats.example:4222', creds, pool: 'eval' });
  * const result = await fleet.run('make -j8', { timeoutMs: 60_000 });
+ * await fleet.dispose();
  * ```
  *
  * @throws {InputError} An option is not valid.
- * @throws Error The broker cannot be reached, or `@nats-io/transport-node` is not installed.
+ * @throws Error The broker cannot be reached, refuses the credentials, or forbids what a client does; or
+ *   `@nats-io/transport-node` is not installed.
  */
 export async function connectFleet(given: FleetOptions): Promise<Fleet> {
   const options = readOptions('options', given, NAMES);
   const subjects = subjectsOf(options.pool ?? 'default');
   const leaseMs = leaseFrom(options.leaseMs ?? LEASE_MS);
   checkFunction('onDrain', options.onDrain);
-  const broker = await Broker.connect(options);
+  const word = inboxWord(options.inbox, options.user);
+  const broker = await Broker.connect(await accessOf(options, subjects.inbox.client(word)));
   const tools = new LastingTools();
   const onDrain = new Listener('onDrain', options.onDrain ?? undefined);
   const drained = (worker: string): void => {
     onDrain.tell(worker);
     tools.drained(worker);
   };
-  return new Fleet(new Placement(broker, subjects, { leaseMs }, drained), tools);
+  const placement = new Placement(broker, subjects, { leaseMs }, drained);
+  await broker.checkPermissions(subjects.checks.client);
+  return new Fleet(placement, tools);
 }
 
 /**

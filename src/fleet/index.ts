@@ -10,6 +10,7 @@ export {
 } from './fleet.js';
 export type { BrokerOptions, TlsFiles } from './line/broker-options.js';
 export type { WorkerInfo } from './messages.js';
-export { serveNats, type WorkerOptions, type WorkerService } from './worker.js';
+export { serveNats, type WorkerService } from './worker.js';
+export type { WorkerOptions } from './worker-options.js';
 
 checkPeer('forkline/fleet', import.meta.url);

@@ -1,3 +1,4 @@
+import { isMissing } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import { randomBytes } from '../support/random.js';
 
@@ -9,6 +10,13 @@ export interface Subjects {
   readonly who: string;
   /** The subject of one worker, by its id: lines are opened there. */
   readonly worker: (id: string) => string;
+  /** The beginning of subjects on which one client, or one worker, hears answers. */
+  readonly inbox: {
+    readonly client: (name: string) => string;
+    readonly worker: (id: string) => string;
+  };
+  /** Subjects that a client publishes on, and that a worker does, as far as nobody hears them. */
+  readonly checks: { readonly client: readonly string[]; readonly worker: readonly string[] };
 }
 
 /** Returns an id that cannot be guessed: 128 random bits. */
@@ -42,7 +50,36 @@ export function subjectsOf(pool: string): Subjects {
     place: `${base}.place`,
     who: `${base}.who`,
     worker: (id) => `${base}.worker.${id}`,
+    // All is below the pool, so that one permission keeps pools apart; and workers hear what clients
+    // may publish on, so that no client can answer in the place of a worker.
+    inbox: {
+      client: (name) => `${base}.inbox.${name}`,
+      worker: (id) => `${base}.worker.${id}.inbox`,
+    },
+    checks: {
+      client: [`${base}.place`, `${base}.who`, `${base}.worker.check.check`],
+      worker: [`${base}.inbox.check.check`],
+    },
   };
+}
+
+/** The word of clients that have no name. */
+const SHARED = 'shared';
+
+/**
+ * Returns the word by which a client's inbox differs from those of other users.
+ *
+ * @param inbox The option. Default: the user's name, if it can be a word of a subject, else `shared`.
+ * @throws {InputError} It can be no word of a subject.
+ */
+export function inboxWord(inbox: unknown, user: unknown): string {
+  const isWord = (value: unknown): value is string =>
+    typeof value === 'string' && /^[\w-]{1,64}$/.test(value);
+  if (isWord(inbox)) return inbox;
+  if (!isMissing(inbox)) {
+    throw new InputError(`inbox: expected letters, digits, - and _, got ${showValue(inbox)}`);
+  }
+  return isWord(user) ? user : SHARED;
 }
 
 /** Returns the last word of a subject: the name of a line. */

@@ -1,52 +1,20 @@
-import { hostname } from 'node:os';
-import {
-  Client,
-  type FarService,
-  limitsOf,
-  profilesOf,
-  SERVE_OPTION_NAMES,
-  type ServeOptions,
-} from '../remote/for-fleet.js';
-import {
-  atLeast,
-  checkObject,
-  checkString,
-  isMissing,
-  type OptionNames,
-  readOptions,
-  wholeFrom,
-} from '../support/checks.js';
-import { InputError, showValue } from '../support/errors.js';
+import { Client, type FarService } from '../remote/for-fleet.js';
+import { atLeast, readOptions } from '../support/checks.js';
+import { warnTo } from '../support/logger.js';
 import { settlesWithin } from '../support/timing.js';
 import { Broker, type Heard } from './line/broker.js';
+import { accessOf } from './line/broker-access.js';
 import { BrokerLink } from './line/broker-link.js';
-import { BROKER_OPTION_NAMES, type BrokerOptions } from './line/broker-options.js';
 import { type Placed, placeFrom, toJson, type WorkerInfo, type WorkerNotice } from './messages.js';
 import { lastToken, newId, type Subjects, subjectsOf } from './subjects.js';
+import {
+  LEASE_RANGE,
+  WORKER_OPTION_NAMES,
+  type WorkerOptions,
+  type WorkerSettings,
+  workerSettings,
+} from './worker-options.js';
 
-/** Options of a worker. Times in milliseconds. */
-export interface WorkerOptions extends BrokerOptions, ServeOptions {
-  /** The pool whose clients it serves; they trust each other. Default: `default`. */
-  readonly pool?: string | undefined;
-  /** The worker's name. Default: the machine's name. */
-  readonly name?: string | undefined;
-  /** Labels that clients may ask for: `{ gpu: 'a100' }`. Default: none. */
-  readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** The number of calls under way at most, of all clients together. Default: 64. */
-  readonly capacity?: number | undefined;
-}
-
-const NAMES: OptionNames<WorkerOptions> = {
-  ...BROKER_OPTION_NAMES,
-  ...SERVE_OPTION_NAMES,
-  pool: true,
-  name: true,
-  labels: true,
-  capacity: true,
-};
-const CAPACITY = 64;
-/** The shortest and the longest lease that a client can ask for, in milliseconds. */
-export const LEASE_RANGE = [1000, 120_000] as const;
 const QUEUE = 'workers';
 const DRAIN_MS = 60_000;
 
@@ -62,54 +30,30 @@ export interface WorkerService extends FarService {
 }
 
 /**
- * Serves the clients of a pool over a NATS broker, where `connectFleet()` finds the worker.
+ * Serves the clients of a pool over a NATS broker, where `connectFleet()` finds the worker. A broker
+ * that is not there yet is waited for.
  *
  * @throws {InputError} An option is not valid.
- * @throws Error The broker cannot be reached.
+ * @throws Error The broker refuses the credentials, or forbids what a worker does.
+ * @throws The reason of the signal, if it ended the wait.
  */
 export async function serveNats(given: WorkerOptions): Promise<WorkerService> {
-  const options = readOptions('options', given, NAMES);
+  const options = readOptions('options', given, WORKER_OPTION_NAMES);
   const subjects = subjectsOf(options.pool ?? 'default');
-  const settings = {
-    limits: limitsOf(options),
-    profiles: profilesOf(options),
-    labels: checkLabels(options.labels),
-    capacity: wholeFrom('capacity', 1, options.capacity ?? CAPACITY),
-    name: nameOf(options.name),
-  };
-  const broker = await Broker.connect(options);
-  const worker = new Worker(broker, subjects, settings);
+  const settings = workerSettings(options);
+  const { signal } = options;
+  const warn = warnTo(options.logger);
+  const id = newId();
+  const access = await accessOf(options, subjects.inbox.worker(id));
+  const broker = await Broker.connect(access, {
+    signal: signal ?? undefined,
+    told: (reason) => warn(`${reason}; waiting for it`),
+  });
+  const worker = new Worker(broker, subjects, id, settings);
   // Only then does the broker know whom to ask.
-  await broker.flush();
+  await broker.checkPermissions(subjects.checks.worker);
+  broker.onForbidden((what) => warn(`the broker forbids this worker to ${what}`));
   return worker;
-}
-
-/**
- * Checks labels.
- *
- * @throws {InputError} The labels are not an object of texts.
- */
-export function checkLabels(labels: unknown): Readonly<Record<string, string>> {
-  if (isMissing(labels)) return {};
-  checkObject('labels', labels);
-  for (const [name, value] of Object.entries(labels)) {
-    if (typeof value === 'string') continue;
-    throw new InputError(`labels.${name}: expected a string, got ${showValue(value)}`);
-  }
-  return labels as Readonly<Record<string, string>>;
-}
-
-function nameOf(name: unknown): string {
-  checkString('name', name);
-  return isMissing(name) ? hostname() : String(name);
-}
-
-interface Settings {
-  readonly limits: ReturnType<typeof limitsOf>;
-  readonly profiles: ReturnType<typeof profilesOf>;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly capacity: number;
-  readonly name: string;
 }
 
 interface WorkerLine {
@@ -120,10 +64,10 @@ interface WorkerLine {
 }
 
 class Worker implements WorkerService {
-  readonly id = newId();
+  readonly id: string;
   readonly closed: Promise<void>;
   readonly #broker: Broker;
-  readonly #settings: Settings;
+  readonly #settings: WorkerSettings;
   /** Lines by their name, which only the two sides know. */
   readonly #lines = new Map<string, WorkerLine>();
   readonly #stops: (() => void)[];
@@ -135,7 +79,8 @@ class Worker implements WorkerService {
   /** Called when there may be nothing more to wait for. */
   #idle: () => void = () => {};
 
-  constructor(broker: Broker, subjects: Subjects, settings: Settings) {
+  constructor(broker: Broker, subjects: Subjects, id: string, settings: WorkerSettings) {
+    this.id = id;
     this.#broker = broker;
     this.#settings = settings;
     this.closed = new Promise((resolve) => {

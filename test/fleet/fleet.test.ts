@@ -184,7 +184,7 @@ describe('a fleet', where(installed('nats-server')), async () => {
     ],
     [
       { servers: '127.0.0.1', creed: 'x' },
-      /^creed: not known here, expected one of servers, creds, token/,
+      /^creed: not known here, expected one of servers, creds, nkey, token/,
     ],
   ] as const)('options that are not valid are named: %o', async (options, message) => {
     const error = await failureOf(connectFleet(options as FleetOptions));

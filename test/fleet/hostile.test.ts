@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { connectFleet } from '../../src/fleet/index.js';
-import { Broker } from '../../src/fleet/line/broker.js';
+import type { Broker } from '../../src/fleet/line/broker.js';
 import { toJson } from '../../src/fleet/messages.js';
 import { newId, subjectsOf } from '../../src/fleet/subjects.js';
 import { useDisposal } from '../support/disposal.js';
 import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
-import { startWorker, useNats } from '../support/nats.js';
+import { brokerAt, startWorker, useNats } from '../support/nats.js';
 import { installed, where } from '../support/needs.js';
 import { failureOf, printed } from '../support/results.js';
 
@@ -15,7 +15,7 @@ describe('a fleet with a peer that says odd things', where(installed('nats-serve
   const nats = await useNats(makeFolder());
   const subjects = subjectsOf('default');
   async function connectToBroker(): Promise<Broker> {
-    const broker = await Broker.connect({ servers: nats.url });
+    const broker = await brokerAt(nats.url);
     keep({ dispose: () => broker.close() });
     return broker;
   }

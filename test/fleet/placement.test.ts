@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { connectFleet, type FleetOptions } from '../../src/fleet/index.js';
-import { Broker } from '../../src/fleet/line/broker.js';
 import { fromJson, type PlaceRequest, toJson } from '../../src/fleet/messages.js';
 import { Placement } from '../../src/fleet/placement.js';
 import { newId, subjectsOf } from '../../src/fleet/subjects.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { useDisposal } from '../support/disposal.js';
 import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
-import { startWorker, useNats } from '../support/nats.js';
+import { brokerAt, startWorker, useNats } from '../support/nats.js';
 import { installed, where } from '../support/needs.js';
 import { eventually } from '../support/processes.js';
 
@@ -21,7 +20,7 @@ describe('a call', where(installed('nats-server')), async () => {
 
   /** Hears how often somebody asks all workers for room. */
   async function countAsking(): Promise<() => number> {
-    const broker = await Broker.connect({ servers: nats.url });
+    const broker = await brokerAt(nats.url);
     keep({ dispose: () => broker.close() });
     let count = 0;
     broker.listen(subjects.place, () => {
@@ -74,7 +73,7 @@ describe('a call', where(installed('nats-server')), async () => {
   test('goes elsewhere, or asks, once the worker that it knows has had no room (Q14)', async () => {
     await startWorker(nats.url);
     const placement = new Placement(
-      await Broker.connect({ servers: nats.url }),
+      await brokerAt(nats.url),
       subjects,
       { leaseMs: 4000 },
       () => {},
@@ -104,7 +103,7 @@ describe('a call', where(installed('nats-server')), async () => {
 
   test('is no reason to give up a line sooner, or later, than workers do at all (Q14)', async () => {
     const { id } = await startWorker(nats.url);
-    const broker = await Broker.connect({ servers: nats.url });
+    const broker = await brokerAt(nats.url);
     keep({ dispose: () => broker.close() });
     const own = subjects.worker(id);
     const [client, line] = [newId(), newId()];

@@ -52,7 +52,7 @@ describe('a broker with TLS and users', where(installed('nats-server')), async (
 
   test('refuses a wrong password, and a client without the certificate', async () => {
     expect(await failureOf(connect('one', 'wrong'))).toMatchObject({
-      message: expect.stringMatching(/can't be reached: .*Authorization/i),
+      message: expect.stringMatching(/ refuses these credentials: .*Authorization/i),
     });
     const trusting = connectFleet({ servers, user: 'one', password: 'first' });
     expect(await failureOf(trusting)).toMatchObject({

@@ -3,6 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { connect as connectSocket, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach } from 'vitest';
+import { Broker } from '../../src/fleet/line/broker.js';
+import { accessOf } from '../../src/fleet/line/broker-access.js';
 import { program } from './cli.js';
 import { programPath } from './needs.js';
 import { eventually } from './processes.js';
@@ -10,7 +12,7 @@ import { eventually } from './processes.js';
 /** A broker of the test's own, on a free port of loopback. */
 export interface Nats {
   readonly url: string;
-  /** Ends it as a crash would, and starts it again at the same place. */
+  /** Ends it as a crash would, unless it was stopped, and starts it again at the same place. */
   restart(awayMs?: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -26,6 +28,7 @@ export async function startNats(folder: string, config = ''): Promise<Nats> {
     await eventually(() => reachable(port));
   };
   const stop = async () => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
     const ended = new Promise((resolve) => server.once('close', resolve));
     server.kill('SIGKILL');
     await ended;
@@ -47,6 +50,11 @@ export async function useNats(folder: string, config?: string): Promise<Nats> {
   const nats = await startNats(folder, config);
   afterAll(() => nats.stop());
   return nats;
+}
+
+/** A connection of the test's own. */
+export async function brokerAt(servers: string): Promise<Broker> {
+  return Broker.connect(await accessOf({ servers }, '_INBOX'));
 }
 
 /** A worker in a process of its own. */

@@ -11,6 +11,8 @@ export interface BrokerOptions {
   readonly servers: string | readonly string[];
   /** A file with credentials, as `nsc` writes it. Default: none. */
   readonly creds?: string | undefined;
+  /** A file with the seed of a key pair (an nkey), as `nk -gen user` prints it. Default: none. */
+  readonly nkey?: string | undefined;
   /** The token for the broker. Default: none. */
   readonly token?: string | undefined;
   /** A user of the broker. Default: none. */
@@ -37,6 +39,7 @@ export interface TlsFiles {
 export const BROKER_OPTION_NAMES = {
   servers: true,
   creds: true,
+  nkey: true,
   token: true,
   user: true,
   password: true,

@@ -1,10 +1,10 @@
 import type { Msg, NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node';
 import { lateLibrary, OPEN_ONE_BY_ONE } from '../../faces/engine.js';
-import { checkString, isMissing } from '../../support/checks.js';
-import { hasCode, messageOf } from '../../support/errors.js';
+import { onAbort, throwIfAborted } from '../../support/abort.js';
+import { hasCode } from '../../support/errors.js';
 import { missingPeer } from '../../support/peers/check.js';
-import { settlesWithin } from '../../support/timing.js';
-import { type BrokerOptions, checkServers, contentOf, readableFiles } from './broker-options.js';
+import { settlesWithin, startTimer } from '../../support/timing.js';
+import { type BrokerAccess, whyNotConnected } from './broker-access.js';
 
 /**
  * The outcome of a question: the answer; `nobody`: no one listens on the subject; `silence`: no answer
@@ -18,53 +18,73 @@ type Library = typeof import('@nats-io/transport-node');
 export class Broker {
   readonly #library: Library;
   readonly #connection: NatsConnection;
+  readonly #access: BrokerAccess;
   readonly #reconnected = new Set<() => void>();
+  /** What the broker has forbidden: `publish on x`. */
+  readonly #forbidden = new Set<string>();
+  #onForbidden: (what: string) => void = () => {};
   #isConnected = true;
 
-  private constructor(library: Library, connection: NatsConnection) {
+  private constructor(library: Library, connection: NatsConnection, access: BrokerAccess) {
     this.#library = library;
     this.#connection = connection;
+    this.#access = access;
     void this.#watch();
   }
 
   /**
    * Connects to the broker.
    *
-   * @throws {InputError} An option is not valid, or would send secrets over an open line.
-   * @throws Error The broker cannot be reached, or `@nats-io/transport-node` is not installed.
+   * @param absence How long a broker that is not there is waited for. Default: not at all.
+   * @throws Error The broker cannot be reached, or refuses the credentials; or
+   *   `@nats-io/transport-node` is not installed.
+   * @throws The reason of the signal.
    */
-  static async connect(options: BrokerOptions): Promise<Broker> {
-    const servers = checkServers(options.servers, !isMissing(options.tls));
-    for (const name of ['creds', 'token', 'user', 'password'] as const) {
-      checkString(name, options[name]);
-    }
-    const { creds, token, user, password, tls } = options;
-    const files = isMissing(tls) ? undefined : await readableFiles(tls);
-    const identity = isMissing(creds) ? undefined : await contentOf('creds', creds);
+  static async connect(access: BrokerAccess, absence?: Absence): Promise<Broker> {
     const library = await loadLibrary();
-    const isSecure = files !== undefined || servers.some((server) => server.startsWith('tls:'));
     const given: NodeConnectionOptions = {
-      servers: [...servers],
+      ...access.connection,
       maxReconnectAttempts: -1,
       reconnectTimeWait: 250,
       reconnectJitter: 250,
       pingInterval: 10_000,
       name: 'forkline',
-      // Other addresses of a cluster may not be loopback.
-      ignoreClusterUpdates: !isSecure,
-      ...(!isMissing(token) && { token }),
-      ...(!isMissing(user) && { user }),
-      ...(!isMissing(password) && { pass: password }),
-      ...(isSecure && { tls: files ?? {} }),
-      ...(identity && { authenticator: library.credsAuthenticator(identity) }),
+      ...access.authenticator(library),
     };
-    try {
-      return new Broker(library, await library.connect(given));
-    } catch (error) {
-      throw new Error(`The broker at ${servers.join(', ')} can't be reached: ${messageOf(error)}`, {
-        cause: error,
-      });
+    for (let isTold = false; ; isTold = true) {
+      if (absence?.signal !== undefined) throwIfAborted(absence.signal);
+      try {
+        return new Broker(library, await library.connect(given), access);
+      } catch (error) {
+        const { message, isAbsent } = whyNotConnected(library, access.servers, error);
+        if (!isAbsent || absence === undefined) throw new Error(message, { cause: error });
+        if (!isTold) absence.told(message);
+        await pauseUnless(absence.signal, RETRY_MS);
+      }
     }
+  }
+
+  /**
+   * Makes sure that the broker lets this connection publish on these subjects, and listen where it does.
+   *
+   * @throws Error The broker forbids one of them.
+   */
+  async checkPermissions(subjects: readonly string[]): Promise<void> {
+    for (const subject of subjects) this.#connection.publish(subject);
+    await this.#connection.flush();
+    // The library tells of refusals in turns of their own.
+    await new Promise((resolve) => setImmediate(resolve));
+    const [first] = this.#forbidden;
+    if (first === undefined) return;
+    await this.close();
+    throw new Error(
+      `The broker at ${this.#access.servers.join(', ')} forbids this user to ${first}`,
+    );
+  }
+
+  /** Calls back once for each thing that the broker forbids from now on, up to 100 of them. */
+  onForbidden(told: (what: string) => void): void {
+    this.#onForbidden = told;
   }
 
   /** The bytes of one message at most. */
@@ -74,7 +94,7 @@ export class Broker {
 
   /** Returns a subject that cannot be guessed, for messages to one side alone. */
   inbox(): string {
-    return this.#library.createInbox();
+    return this.#library.createInbox(this.#access.connection.inboxPrefix);
   }
 
   /** Sends a message; one that cannot be sent now is lost. */
@@ -173,14 +193,57 @@ export class Broker {
     );
   }
 
+  #failed(error: Error): void {
+    if (!(error instanceof this.#library.PermissionViolationError)) return;
+    const { operation, subject } = error;
+    const what = `${operation === 'publish' ? 'publish on' : 'listen on'} ${subject}`;
+    if (this.#forbidden.has(what) || this.#forbidden.size >= MOST_TOLD) return;
+    this.#forbidden.add(what);
+    this.#onForbidden(what);
+  }
+
   async #watch(): Promise<void> {
-    for await (const { type } of this.#connection.status()) {
+    for await (const status of this.#connection.status()) {
+      const { type } = status;
+      if (type === 'error') this.#failed(status.error);
       if (type === 'disconnect') this.#isConnected = false;
       if (type !== 'reconnect') continue;
       this.#isConnected = true;
       for (const told of this.#reconnected) told();
     }
   }
+}
+
+/** How a broker that is not there is waited for. */
+interface Absence {
+  /** Ends the waiting. */
+  readonly signal: AbortSignal | undefined;
+  /** Called once, with the reason. */
+  readonly told: (reason: string) => void;
+}
+
+/** The interval at which a broker that is not there is looked for, in milliseconds. */
+const RETRY_MS = 1000;
+/** The number of refusals that are told. */
+const MOST_TOLD = 100;
+
+function pauseUnless(signal: AbortSignal | undefined, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    let off = (): void => {};
+    const stop = startTimer(
+      ms,
+      () => {
+        off();
+        resolve();
+      },
+      'keepsAlive',
+    );
+    if (signal === undefined) return;
+    off = onAbort(signal, () => {
+      stop();
+      resolve();
+    });
+  });
 }
 
 /** A message that came. */

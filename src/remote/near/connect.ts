@@ -43,8 +43,9 @@ const SHOWN_WORDS = 200;
  * its standard input and output.
  *
  * ```ts
- * await using far = await connect({ command: ['ssh', host, 'forkline', 'serve', '--stdio'] });
+ * const far = await connect({ command: ['ssh', host, 'forkline', 'serve', '--stdio'] });
  * const result = await far.run('make -j8', { cwd: '/srv/project', timeoutMs: 60_000 });
+ * await far.dispose();
  * ```
  *
  * @throws {InputError} An option is not valid.
