@@ -7,6 +7,7 @@ import {
   type FarSpawnOptions,
   type FarToolOptions,
   NoWorkerError,
+  nearBytes,
 } from '../remote/for-fleet.js';
 import {
   checkFunction,
@@ -41,6 +42,8 @@ export interface FleetOptions extends BrokerOptions {
    * 20,000.
    */
   readonly leaseMs?: number | undefined;
+  /** Bytes of the largest message that is taken: a result with its output. Default: 268,435,456 (256 MiB). */
+  readonly maxBytes?: number | undefined;
   /**
    * Called with the id of a worker that takes no new work: tools there should be given up soon.
    * Default: none.
@@ -65,6 +68,7 @@ const NAMES: OptionNames<FleetOptions> = {
   pool: true,
   inbox: true,
   leaseMs: true,
+  maxBytes: true,
   onDrain: true,
 };
 const LEASE_MS = 20_000;
@@ -88,6 +92,7 @@ export async function connectFleet(given: FleetOptions): Promise<Fleet> {
   const options = readOptions('options', given, NAMES);
   const subjects = subjectsOf(options.pool ?? 'default');
   const leaseMs = leaseFrom(options.leaseMs ?? LEASE_MS);
+  const maxBytes = nearBytes(options.maxBytes);
   checkFunction('onDrain', options.onDrain);
   const word = inboxWord(options.inbox, options.user);
   const broker = await Broker.connect(await accessOf(options, subjects.inbox.client(word)));
@@ -97,7 +102,7 @@ export async function connectFleet(given: FleetOptions): Promise<Fleet> {
     onDrain.tell(worker);
     tools.drained(worker);
   };
-  const placement = new Placement(broker, subjects, { leaseMs }, drained);
+  const placement = new Placement(broker, subjects, { leaseMs, maxBytes }, drained);
   await broker.checkPermissions(subjects.checks.client);
   return new Fleet(placement, tools);
 }

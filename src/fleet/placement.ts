@@ -22,6 +22,11 @@ export interface FoundWorker {
   readonly avoid: () => void;
 }
 
+interface PlacementOptions extends Lease {
+  /** Bytes of the largest message that is taken. */
+  readonly maxBytes: number;
+}
+
 interface Line {
   readonly link: BrokerLink;
   readonly worker: string;
@@ -52,7 +57,7 @@ const STALL_MS = 250;
 export class Placement {
   readonly #broker: Broker;
   readonly #subjects: Subjects;
-  readonly #lease: Lease;
+  readonly #lease: PlacementOptions;
   readonly #onDrain: (worker: string) => void;
   /** The id of this client. */
   readonly #id = newId();
@@ -68,7 +73,12 @@ export class Placement {
   readonly #offers = new Map<string, Uint8Array[]>();
   #isDisposed = false;
 
-  constructor(broker: Broker, subjects: Subjects, lease: Lease, onDrain: (worker: string) => void) {
+  constructor(
+    broker: Broker,
+    subjects: Subjects,
+    lease: PlacementOptions,
+    onDrain: (worker: string) => void,
+  ) {
     this.#broker = broker;
     this.#subjects = subjects;
     this.#lease = lease;
@@ -185,6 +195,7 @@ export class Placement {
     this.#links.set(name, link);
     const connection = Connection.greet(link, {
       readyMs: this.#lease.leaseMs,
+      maxBytes: this.#lease.maxBytes,
       ended: async () => {},
       noticed: (body) => this.#noticed(worker, body as WorkerNotice),
     }).catch((error: Error) => {

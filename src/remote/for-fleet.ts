@@ -2,7 +2,7 @@ export { BusyError, NoWorkerError, WorkerLostError } from './errors.js';
 export { Client } from './far/client.js';
 export { limitsOf, profilesOf, SERVE_OPTION_NAMES, type ServeOptions } from './far/options.js';
 export type { FarService } from './far/stdio.js';
-export { Connection } from './near/connection.js';
+export { Connection, nearBytes } from './near/connection.js';
 export type { FarCommandOptions, FarSpawnOptions } from './near/machine.js';
 export type { FarToolOptions } from './near/tool.js';
 export type { Link } from './wire/link.js';

@@ -93,22 +93,15 @@ describe('pools of one account, by permissions', where(installed('nats-server'))
     const fleet = await connect('alice');
     const { connection, refusals } = await bare('mallory');
     const heard: string[] = [];
-    for (const what of [
-      'forkline.>',
-      'forkline.eval.>',
-      'forkline.eval.inbox.>',
-      '_INBOX.>',
-      '>',
-    ]) {
+    const listen = (what: string) =>
       connection.subscribe(what, {
-        callback: (error, { subject }) => !error && heard.push(subject),
+        callback: (error, { subject }) => {
+          if (error === null) heard.push(subject);
+        },
       });
-    }
-    for (const what of ['forkline.eval.worker.>', 'forkline.eval.inbox.alice.>']) {
-      connection.subscribe(what, {
-        callback: (error, { subject }) => !error && heard.push(subject),
-      });
-    }
+    const all = ['forkline.>', 'forkline.eval.>', 'forkline.eval.inbox.>', '_INBOX.>', '>'];
+    for (const what of all) listen(what);
+    for (const what of ['forkline.eval.worker.>', 'forkline.eval.inbox.alice.>']) listen(what);
     await connection.flush();
     const controller = new AbortController();
     const running = fleet.run(`echo mine; ${longSleep(231)}`, { signal: controller.signal });

@@ -75,7 +75,7 @@ describe('a call', where(installed('nats-server')), async () => {
     const placement = new Placement(
       await brokerAt(nats.url),
       subjects,
-      { leaseMs: 4000 },
+      { leaseMs: 4000, maxBytes: 1e8 },
       () => {},
     );
     keep(placement);

@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
+import { connect } from '../../src/remote/index.js';
 import { Connection } from '../../src/remote/near/connection.js';
 import { encodeFrame, FRAME, type FrameKind, FrameParser } from '../../src/remote/wire/frames.js';
 import { StreamLink } from '../../src/remote/wire/link.js';
@@ -17,7 +18,10 @@ const frameOf = (kind: FrameKind, call: number, body: unknown): Buffer =>
   encodeFrame({ kind, more: false, call, payload: Buffer.from(JSON.stringify(body)) });
 
 /** A client of a far side that answers each call by what a test says. */
-function clientOf(answer: (op: string) => readonly (readonly [FrameKind, unknown])[]) {
+function clientOf(
+  answer: (op: string) => readonly (readonly [FrameKind, unknown])[],
+  maxBytes = 1e6,
+) {
   const [toFar, fromFar] = [new PassThrough(), new PassThrough()];
   const parser = new FrameParser();
   toFar.on('data', (bytes: Buffer) => {
@@ -29,7 +33,7 @@ function clientOf(answer: (op: string) => readonly (readonly [FrameKind, unknown
   });
   fromFar.write(frameOf(FRAME.hello, 0, { protocol: PROTOCOL, version: '0.0.0' }));
   const link = new StreamLink(fromFar, toFar);
-  return Connection.greet(link, { readyMs: 5000, ended: async () => {} });
+  return Connection.greet(link, { readyMs: 5000, maxBytes, ended: async () => {} });
 }
 
 test.each([
@@ -128,4 +132,34 @@ test('R3: an unknown signal is answered as not sent', async () => {
     expect(client.heard.map(({ body }) => body)).toContainEqual({ answer: 1, value: false });
   });
   await client.leave();
+});
+
+test('R8: a client does not take a message that is longer than it has said', async () => {
+  const text = 'x'.repeat(70_000);
+  const far = await clientOf(() => [[FRAME.message, { tail: text }]], 65_536);
+  expect(await failureOf(far.run('true'))).toMatchObject({
+    name: 'WorkerLostError',
+    message: expect.stringMatching(/a message is longer than 65536 bytes \(maxBytes\)$/),
+  });
+  await far.dispose();
+});
+
+test('R8: a client closes the line to a far side that sends beyond the window', async () => {
+  const far = await clientOf(() =>
+    Array.from({ length: 400 }, () => [FRAME.data, 'x'.repeat(60_000)] as const),
+  );
+  const live = await failureOf(far.spawn('true', { overflow: 'pause' }).then((one) => one.result));
+  expect(live).toMatchObject({
+    name: 'WorkerLostError',
+    message: expect.stringMatching(/more bytes were sent than the window allows$/),
+  });
+  await far.dispose();
+});
+
+test.each([0, 65_535, 2 ** 31, 'x'])('R8: maxBytes is checked: %o', async (maxBytes) => {
+  const given = { command: ['false'], maxBytes: maxBytes as number };
+  expect(await failureOf(connect(given))).toMatchObject({
+    name: 'InputError',
+    message: expect.stringMatching(/^maxBytes: expected a whole number from 65536 to 524288000/),
+  });
 });

@@ -12,7 +12,7 @@ import { absolutePath, isUrl } from '../../support/paths.js';
 import { visibleText } from '../../support/text.js';
 import { NoWorkerError } from '../errors.js';
 import { StreamLink } from '../wire/link.js';
-import { Connection } from './connection.js';
+import { Connection, nearBytes } from './connection.js';
 import { skipGreeting } from './greeting.js';
 import { FarProgram } from './program.js';
 
@@ -31,10 +31,25 @@ export interface ConnectOptions {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** The time within which the far side has to answer. Default: 30,000. */
   readonly readyMs?: number | undefined;
+  /** Bytes of the largest message that is taken: a result with its output. Default: 268,435,456 (256 MiB). */
+  readonly maxBytes?: number | undefined;
+  /**
+   * How long a far side with calls under way may be silent, though it was asked for a sign of life, until
+   * it is considered lost. At least 1,000. Default: 30,000.
+   */
+  readonly silenceMs?: number | undefined;
 }
 
-const NAMES: OptionNames<ConnectOptions> = { command: true, cwd: true, env: true, readyMs: true };
+const NAMES: OptionNames<ConnectOptions> = {
+  command: true,
+  cwd: true,
+  env: true,
+  readyMs: true,
+  maxBytes: true,
+  silenceMs: true,
+};
 const READY_MS = 30_000;
+const SILENCE_MS = 30_000;
 /** Characters of the command that an error shows. */
 const SHOWN_WORDS = 200;
 
@@ -55,6 +70,8 @@ export async function connect(given: ConnectOptions): Promise<Connection> {
   const options = readOptions('options', given, NAMES);
   const [program, ...args] = checkCommandLine(options.command);
   const readyMs = atLeast('readyMs', 1, options.readyMs ?? READY_MS);
+  const maxBytes = nearBytes(options.maxBytes);
+  const silenceMs = atLeast('silenceMs', 1000, options.silenceMs ?? SILENCE_MS);
   const far = start(program, args, options, surroundingsOf(options));
   try {
     const input = await skipGreeting(far.output, far.ended, readyMs);
@@ -62,7 +79,10 @@ export async function connect(given: ConnectOptions): Promise<Connection> {
       hold: (holds) => far.hold(holds),
       ended: far.ended,
     });
-    return await Connection.greet(link, { readyMs, ended: () => far.leave() });
+    return await Connection.greet(link, {
+      ...{ readyMs, maxBytes, silenceMs },
+      ended: () => far.leave(),
+    });
   } catch (error) {
     throw nobodyAt(options, await far.whyNot(error));
   }

@@ -1,6 +1,7 @@
 import type { CommandLine, LiveProcess } from '../../faces/command.js';
 import type { BashToolOf, ContractName } from '../../faces/contracts.js';
 import type { BytesChunk, MergedResult, RunResult, SeparateResult } from '../../faces/engine.js';
+import { wholeFrom } from '../../support/checks.js';
 import { packageVersion } from '../../support/package/version.js';
 import { settlesWithin, startTimer } from '../../support/timing.js';
 import { checkerOf } from '../wire/check.js';
@@ -14,10 +15,13 @@ import {
   runFar,
   spawnFar,
 } from './machine.js';
+import { Pulse } from './pulse.js';
 import { createFarTool, type FarToolOptions } from './tool.js';
 
-/** Bytes of the largest message that a client takes: a result, with all output that was kept. */
-const MOST_BYTES = 2 * 1024 ** 3;
+/** Bytes of the largest message that a client takes by default. */
+const MOST_BYTES = 256 * 1024 ** 2;
+/** Bytes of the longest text of the runtime: a longer message can't be read. */
+const LONGEST = 500 * 1024 ** 2;
 
 /** The longest wait until everything on the far side has ended, in milliseconds. */
 const LEAVE_MS = 30_000;
@@ -29,6 +33,19 @@ interface Surroundings {
   /** Called when this side has closed the line; settles when nothing is left of it. */
   readonly ended: () => Promise<void>;
   readonly noticed?: (body: unknown) => void;
+  /** Bytes of the largest message that this side takes. Default: 256 MiB. */
+  readonly maxBytes?: number;
+  /** The longest silence while calls are under way. Default: the line itself knows. */
+  readonly silenceMs?: number;
+}
+
+/**
+ * Checks the bytes of the largest message that a client takes.
+ *
+ * @throws {InputError} No client takes so few, or so many.
+ */
+export function nearBytes(maxBytes: number | null | undefined): number {
+  return wholeFrom('maxBytes', 65_536, maxBytes ?? MOST_BYTES, LONGEST);
 }
 
 /**
@@ -45,7 +62,7 @@ export class Connection implements AsyncDisposable {
 
   private constructor(
     wire: Wire,
-    { maxBytes = MOST_BYTES, takes }: Hello,
+    { maxBytes = LONGEST, takes }: Hello,
     closed: Promise<string>,
     leave: Surroundings['ended'],
   ) {
@@ -66,7 +83,9 @@ export class Connection implements AsyncDisposable {
    *
    * @throws Error The other side speaks another protocol, or has gone.
    */
-  static greet(link: Link, { readyMs, ended, noticed }: Surroundings): Promise<Connection> {
+  static greet(link: Link, surroundings: Surroundings): Promise<Connection> {
+    const { readyMs, ended, noticed, maxBytes = MOST_BYTES, silenceMs } = surroundings;
+    const pulse = silenceMs === undefined ? undefined : new Pulse(silenceMs);
     return new Promise((resolve, reject) => {
       let close: (reason: string) => void = () => {};
       const closed = new Promise<string>((settle) => {
@@ -74,7 +93,7 @@ export class Connection implements AsyncDisposable {
       });
       const stopTimer = startTimer(readyMs, () => wire.destroy(`no hello within ${readyMs} ms`));
       const wire: Wire = new Wire(
-        link,
+        pulse?.listening(link) ?? link,
         {
           hello: (body) => {
             stopTimer();
@@ -86,14 +105,16 @@ export class Connection implements AsyncDisposable {
           check: checkerOf('far'),
           closed: (reason) => {
             stopTimer();
+            pulse?.stop();
             close(reason);
             reject(new Error(reason));
           },
         },
-        { maxBytes: MOST_BYTES },
+        { maxBytes },
       );
       const hello: Hello = { protocol: PROTOCOL, version: packageVersion() };
       wire.hello(hello);
+      pulse?.start(wire);
     });
   }
 

@@ -43,7 +43,8 @@ export class Assembly {
       this.#bytes += payload.length;
     }
     if (this.#bytes > this.#maxBytes) {
-      if (kind !== FRAME.open) throw new ProtocolFault('a message is too long');
+      if (kind !== FRAME.open)
+        throw new ProtocolFault(`a message is longer than ${this.#maxBytes} bytes (maxBytes)`);
       this.forget(call);
       this.#partial.set(call, { pieces: [], size: 0, isRefused: true });
     }

@@ -169,16 +169,16 @@ export class Call {
     if (this.canSend) this.#line.ready(this);
   }
 
-  /** For the line: bytes have come. Returns whether they were granted. */
-  received(bytes: number): boolean {
+  /** For the line: bytes have come. Returns how many were not granted. */
+  received(bytes: number): number {
     return this.#bytes.received(bytes);
   }
 
-  /** For the line: a part of a message has come, and was taken. Returns whether it was granted. */
-  receivedMessage(bytes: number): boolean {
-    const isGranted = this.#messages.received(bytes);
+  /** For the line: a part of a message has come, and was taken. Returns how many bytes were not granted. */
+  receivedMessage(bytes: number): number {
+    const over = this.#messages.received(bytes);
     this.#grant(this.#messages, bytes);
-    return isGranted;
+    return over;
   }
 
   /** For the line: the call was answered. */

@@ -93,10 +93,10 @@ export class Lane {
     this.#credit += bytes;
   }
 
-  /** Counts bytes that have come. Returns whether they were granted. */
-  received(bytes: number): boolean {
+  /** Counts bytes that have come. Returns how many of all that have come were not granted. */
+  received(bytes: number): number {
     this.#window -= bytes;
-    return this.#window >= 0;
+    return Math.max(0, -this.#window);
   }
 
   /**

@@ -10,13 +10,15 @@ import {
   FrameParser,
   ProtocolFault,
 } from './frames.js';
+import { WINDOW } from './lane.js';
 import type { Link } from './link.js';
 import type { WireEvents, WireLimits } from './wire-events.js';
 
 /**
- * Only a far side enforces this; a client gets at the end of a call all bytes that were not taken,
- * which are bounded.
+ * Bytes beyond the window that a client takes: at the end of a call a far side sends all that waits,
+ * which is some two windows.
  */
+const AT_THE_END = 8 * WINDOW;
 const FLOOD = 'more bytes were sent than the window allows';
 
 /** Bytes of frames that are written in one piece. */
@@ -64,6 +66,11 @@ export class Wire implements CallLine {
   /** The number of calls under way. */
   get size(): number {
     return this.#calls.size;
+  }
+
+  /** Whether calls are under way that keep the process alive. */
+  get isBusy(): boolean {
+    return this.#held > 0;
   }
 
   /** Tells the other side who this side is. */
@@ -209,6 +216,7 @@ export class Wire implements CallLine {
     }
     const call = this.#calls.get(frame.call) ?? this.#begin(frame);
     if (call === undefined) return;
+    const mostOver = this.isFar ? 0 : AT_THE_END;
     switch (kind) {
       case FRAME.credit:
         call.credited(payload);
@@ -219,12 +227,12 @@ export class Wire implements CallLine {
         return;
     }
     if (kind === FRAME.data) {
-      if (!call.received(payload.length) && this.isFar) throw new ProtocolFault(FLOOD);
+      if (call.received(payload.length) > mostOver) throw new ProtocolFault(FLOOD);
       if (call.events.data === undefined) call.consumed(payload.length);
       else call.events.data(payload);
       return;
     }
-    if (kind === FRAME.message && !call.receivedMessage(payload.length) && this.isFar) {
+    if (kind === FRAME.message && call.receivedMessage(payload.length) > mostOver) {
       throw new ProtocolFault(FLOOD);
     }
     this.#assemble(call, frame);
