@@ -7,71 +7,21 @@ import {
   type FarSpawnOptions,
   type FarToolOptions,
   NoWorkerError,
-  nearBytes,
+  neverStartedFar,
 } from '../remote/for-fleet.js';
-import {
-  checkFunction,
-  checkObject,
-  type OptionNames,
-  readOptions,
-  wholeFrom,
-} from '../support/checks.js';
+import { abortReason } from '../support/abort.js';
+import { atLeast, checkFunction, checkObject } from '../support/checks.js';
 import { Listener } from '../support/listener.js';
+import { pause } from '../support/timing.js';
+import { type FleetOptions, fleetOptions, type Labelled, type OnWorker } from './fleet-options.js';
 import { LastingTools } from './lasting-tool.js';
 import { Broker } from './line/broker.js';
 import { accessOf } from './line/broker-access.js';
-import { BROKER_OPTION_NAMES, type BrokerOptions } from './line/broker-options.js';
 import type { WorkerInfo } from './messages.js';
 import { type FoundWorker, Placement } from './placement.js';
-import { inboxWord, subjectsOf } from './subjects.js';
-import { checkLabels, LEASE_RANGE } from './worker-options.js';
+import { WaitAborted } from './waiting.js';
+import { checkLabels } from './worker-options.js';
 
-/** Options of a fleet. Times in milliseconds. */
-export interface FleetOptions extends BrokerOptions {
-  /** The pool whose workers are used. Default: `default`. */
-  readonly pool?: string | undefined;
-  /**
-   * The word in the subjects on which this client hears answers, `forkline.POOL.inbox.WORD`: the broker's
-   * permissions can keep them from other users. Default: `user`, if it is letters, digits, `-` and `_`,
-   * else `shared`.
-   */
-  readonly inbox?: string | undefined;
-  /**
-   * The time after which a silent worker, or a silent client, is taken for lost: what runs there ends.
-   * A quarter of it if the broker reports that the other side is gone. 1,000 to 120,000. Default:
-   * 20,000.
-   */
-  readonly leaseMs?: number | undefined;
-  /** Bytes of the largest message that is taken: a result with its output. Default: 268,435,456 (256 MiB). */
-  readonly maxBytes?: number | undefined;
-  /**
-   * Called with the id of a worker that takes no new work: tools there should be given up soon.
-   * Default: none.
-   */
-  readonly onDrain?: ((worker: string) => void) | undefined;
-}
-
-/** Options that choose workers by labels: only workers that have all of them are asked. */
-export interface Labelled {
-  /** Names and values of labels. Default: none. */
-  readonly labels?: Readonly<Record<string, string>> | undefined;
-}
-
-/** The worker where something runs. */
-export interface OnWorker {
-  /** The id of the worker. */
-  readonly worker: string;
-}
-
-const NAMES: OptionNames<FleetOptions> = {
-  ...BROKER_OPTION_NAMES,
-  pool: true,
-  inbox: true,
-  leaseMs: true,
-  maxBytes: true,
-  onDrain: true,
-};
-const LEASE_MS = 20_000;
 /** Attempts to find another worker, when one was taken by another client meanwhile. */
 const ATTEMPTS = 4;
 
@@ -89,44 +39,34 @@ const ATTEMPTS = 4;
  *   `@nats-io/transport-node` is not installed.
  */
 export async function connectFleet(given: FleetOptions): Promise<Fleet> {
-  const options = readOptions('options', given, NAMES);
-  const subjects = subjectsOf(options.pool ?? 'default');
-  const leaseMs = leaseFrom(options.leaseMs ?? LEASE_MS);
-  const maxBytes = nearBytes(options.maxBytes);
-  checkFunction('onDrain', options.onDrain);
-  const word = inboxWord(options.inbox, options.user);
-  const broker = await Broker.connect(await accessOf(options, subjects.inbox.client(word)));
+  const options = fleetOptions(given);
+  const { subjects, leaseMs, maxBytes, maxWaiting } = options;
+  const broker = await Broker.connect(
+    await accessOf(options.broker, subjects.inbox.client(options.word)),
+  );
   const tools = new LastingTools();
-  const onDrain = new Listener('onDrain', options.onDrain ?? undefined);
+  const onDrain = new Listener('onDrain', options.onDrain);
   const drained = (worker: string): void => {
     onDrain.tell(worker);
     tools.drained(worker);
   };
-  const placement = new Placement(broker, subjects, { leaseMs, maxBytes }, drained);
+  const placement = new Placement(broker, subjects, { leaseMs, maxBytes, maxWaiting }, drained);
   await broker.checkPermissions(subjects.checks.client);
-  return new Fleet(placement, tools);
-}
-
-/**
- * Checks a lease.
- *
- * @throws {InputError} No worker takes this lease.
- */
-function leaseFrom(leaseMs: number): number {
-  const [least, most] = LEASE_RANGE;
-  return wholeFrom('leaseMs', least, leaseMs, most);
+  return new Fleet(placement, tools, options.waitMs);
 }
 
 /** The workers of a pool: each request goes to one that has room. */
 export class Fleet implements AsyncDisposable {
   readonly #placement: Placement;
   readonly #lastingTools: LastingTools;
+  readonly #waitMs: number;
   #disposed: Promise<void> | undefined;
 
   /** Made by {@link connectFleet}. */
-  constructor(placement: Placement, lastingTools: LastingTools) {
+  constructor(placement: Placement, lastingTools: LastingTools, waitMs: number) {
     this.#placement = placement;
     this.#lastingTools = lastingTools;
+    this.#waitMs = waitMs;
   }
 
   /**
@@ -152,11 +92,17 @@ export class Fleet implements AsyncDisposable {
     command: CommandLine,
     given: FarCommandOptions & Labelled = {},
   ): Promise<RunResult & OnWorker> {
-    const { labels, ...options } = objectOf(given);
-    return this.#somewhere(labels, async ({ connection, worker }) => {
-      const result = await connection.run(command, options);
-      return { ...result, worker };
-    });
+    const { labels, waitMs, onWaiting, ...options } = objectOf(given);
+    const where = { labels, waitMs, onWaiting, signal: options.signal };
+    try {
+      return await this.#somewhere(where, async ({ connection, worker }) => {
+        const result = await connection.run(command, options);
+        return { ...result, worker };
+      });
+    } catch (error) {
+      if (!(error instanceof WaitAborted)) throw error;
+      return { ...(await neverStartedFar(command, options)), worker: '' };
+    }
   }
 
   /** Starts a command on a worker, as `spawn()` does. */
@@ -172,10 +118,16 @@ export class Fleet implements AsyncDisposable {
     command: CommandLine,
     given: FarSpawnOptions & Labelled = {},
   ): Promise<(LiveProcess | LiveProcess<BytesChunk>) & OnWorker> {
-    const { labels, ...options } = objectOf(given);
-    return this.#somewhere(labels, async ({ connection, worker }) =>
-      Object.assign(await connection.spawn(command, options), { worker }),
-    );
+    const { labels, waitMs, onWaiting, ...options } = objectOf(given);
+    const { signal } = options;
+    const where = { labels, waitMs, onWaiting, signal };
+    try {
+      return await this.#somewhere(where, async ({ connection, worker }) =>
+        Object.assign(await connection.spawn(command, options), { worker }),
+      );
+    } catch (error) {
+      throw error instanceof WaitAborted && signal ? abortReason(signal) : error;
+    }
   }
 
   /**
@@ -184,9 +136,10 @@ export class Fleet implements AsyncDisposable {
   async createBashTool<Name extends ContractName>(
     given: FarToolOptions<Name> & Labelled,
   ): Promise<BashToolOf<Name> & OnWorker> {
-    const { labels, ...options } = objectOf(given);
-    return this.#somewhere(labels, async ({ connection, worker }) => {
-      // The options are the caller's, without the labels.
+    const { labels, waitMs, onWaiting, ...options } = objectOf(given);
+    const where = { labels, waitMs, onWaiting, signal: undefined };
+    return this.#somewhere(where, async ({ connection, worker }) => {
+      // The options are the caller's, without those of the fleet.
       const left = options as unknown as FarToolOptions<Name>;
       return Object.assign(await connection.createBashTool(left), { worker });
     });
@@ -201,7 +154,9 @@ export class Fleet implements AsyncDisposable {
   createLastingTool<Name extends ContractName>(
     options: FarToolOptions<Name> & Labelled,
   ): Promise<BashTool> {
-    return this.#lastingTools.make(() => this.createBashTool(options));
+    return this.#lastingTools.make((isMove) =>
+      this.createBashTool(isMove ? { ...options, waitMs: 0 } : options),
+    );
   }
 
   /**
@@ -229,22 +184,38 @@ export class Fleet implements AsyncDisposable {
    * be asked; the same goes for a request that could not be sent, or a tool that was lost while it was
    * made.
    */
-  async #somewhere<T>(labels: unknown, ask: (found: FoundWorker) => Promise<T>): Promise<T> {
-    const wanted = checkLabels(labels);
+  async #somewhere<T>(where: Where, ask: (found: FoundWorker) => Promise<T>): Promise<T> {
+    const wanted = checkLabels(where.labels);
+    const waitMs = atLeast('waitMs', 0, where.waitMs ?? this.#waitMs);
+    checkFunction('onWaiting', where.onWaiting);
+    const onWaiting = new Listener('onWaiting', where.onWaiting ?? undefined);
+    const since = performance.now();
+    const patience = { waitMs, since, onWaiting, signal: where.signal ?? undefined };
     for (let attempt = 1; ; attempt += 1) {
-      const found = await this.#placement.find(wanted);
+      const found = await this.#placement.find(wanted, patience);
       try {
         return await ask(found);
       } catch (error) {
-        const isElsewhere = error instanceof BusyError || error instanceof NoWorkerError;
-        if (!isElsewhere || attempt === ATTEMPTS) throw error;
+        const isGone = error instanceof NoWorkerError && attempt < ATTEMPTS;
+        const isBusy =
+          error instanceof BusyError && (attempt < ATTEMPTS || performance.now() - since < waitMs);
+        if (!isGone && !isBusy) throw error;
         found.avoid();
+        if (attempt >= ATTEMPTS) await pause(REFUSED_MS);
       } finally {
         found.done();
       }
     }
   }
 }
+
+/** Where a call is to run, as its caller says. */
+interface Where extends Labelled {
+  readonly signal: AbortSignal | null | undefined;
+}
+
+/** The time after which a worker is asked again that has refused calls of this client, in milliseconds. */
+const REFUSED_MS = 100;
 
 /**
  * Checks that options are an object.

@@ -12,6 +12,9 @@ import { LastingTasks } from './lasting-tasks.js';
 /** A tool, and the id of its worker. */
 type ToolOnWorker = BashTool & { readonly worker: string };
 
+/** Makes a tool; `isMove`: its worker is there still. */
+type Opens = (isMove: boolean) => Promise<ToolOnWorker>;
+
 const GONE =
   'and with it went its directory, tasks and artifacts, and the files that only that machine had. ' +
   'This answer is from a new session.';
@@ -33,12 +36,13 @@ export class LastingTools {
   /**
    * Makes a tool.
    *
-   * @param open Makes the tool on a worker that has room: the same tool each time, but for its state.
+   * @param open Makes the tool on a worker that has room: the same tool each time, but for its state. In
+   *   a move away from a worker that is there still, it waits for none.
    * @throws Errors of `open`.
    */
-  async make(open: () => Promise<ToolOnWorker>): Promise<BashTool> {
+  async make(open: Opens): Promise<BashTool> {
     const isDraining = (worker: string): boolean => this.#draining.has(worker);
-    const tool = new LastingTool(await open(), open, isDraining);
+    const tool = new LastingTool(await open(false), open, isDraining);
     this.#tools.add(tool);
     return tool.face(async () => {
       this.#tools.delete(tool);
@@ -51,7 +55,7 @@ export class LastingTools {
  * Several tools one after the other: the next one when the worker of the last is lost, or about to end.
  */
 class LastingTool {
-  readonly #open: () => Promise<ToolOnWorker>;
+  readonly #open: Opens;
   readonly #isDraining: (worker: string) => boolean;
   readonly #tasks: LastingTasks | undefined;
   #current: ToolOnWorker;
@@ -67,11 +71,7 @@ class LastingTool {
   #notice: string | undefined;
   #isDisposed = false;
 
-  constructor(
-    first: ToolOnWorker,
-    open: () => Promise<ToolOnWorker>,
-    isDraining: (worker: string) => boolean,
-  ) {
+  constructor(first: ToolOnWorker, open: Opens, isDraining: (worker: string) => boolean) {
     this.#current = first;
     this.#open = open;
     this.#isDraining = isDraining;
@@ -202,7 +202,7 @@ class LastingTool {
 
   async #replace(notice: string): Promise<void> {
     if (this.#isDisposed) throw disposed();
-    const next = await this.#open();
+    const next = await this.#open(notice === DRAINED);
     this.#left = Promise.all([this.#left, this.#current.dispose()]);
     this.#current = next;
     this.#notice = notice;

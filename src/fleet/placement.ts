@@ -1,7 +1,8 @@
 import { BusyError, Connection, NoWorkerError } from '../remote/for-fleet.js';
+import { type Labels, labelsKey } from './label-keys.js';
 import type { Broker } from './line/broker.js';
 import { BrokerLink, type Lease } from './line/broker-link.js';
-import { encodePacket } from './line/packet.js';
+import { LEAVE } from './line/packet.js';
 import {
   type PlaceRequest,
   placedFrom,
@@ -10,7 +11,9 @@ import {
   type WorkerNotice,
   workerFrom,
 } from './messages.js';
-import { lastToken, newId, type Subjects } from './subjects.js';
+import { disposedOf, nobody, unreachable } from './refusals.js';
+import { lastToken, newId, type Subjects, TIERS } from './subjects.js';
+import { type Patience, Turns } from './waiting.js';
 
 /** A worker that has room, and the line to it. */
 export interface FoundWorker {
@@ -25,6 +28,8 @@ export interface FoundWorker {
 interface PlacementOptions extends Lease {
   /** Bytes of the largest message that is taken. */
   readonly maxBytes: number;
+  /** Calls that wait for a worker at most, with the same labels. */
+  readonly maxWaiting: number;
 }
 
 interface Line {
@@ -36,20 +41,23 @@ interface Line {
   calls: number;
   /** Whether the worker is not to be asked: it is about to end, or crowded. */
   isAvoided: boolean;
+  /** The sets of labels for which the worker was found. */
+  readonly keys: Set<string>;
 }
 
 /**
  * The time within which a worker answers, in milliseconds; one that does not is taken for absent.
  */
 const ANSWER_MS = 3000;
-/** The packet that gives up a line. */
-const LEAVE = encodePacket({
-  kind: 'bye',
-  seq: 0,
-  ack: 0,
-  wantsAgain: false,
-  payload: new Uint8Array(),
-});
+/** The number of workers of a tier that are asked, when each has become full meanwhile. */
+const TIER_ATTEMPTS = 3;
+/**
+ * The time for which searches begin with the tier in which a worker was found, in milliseconds: less
+ * crowded workers are found only later.
+ */
+const REMEMBERED_MS = 500;
+/** Sets of labels of which something is remembered. */
+const MOST_REMEMBERED = 1000;
 /** The time without an answer after which all workers have answered, in milliseconds. */
 const STALL_MS = 250;
 
@@ -57,7 +65,7 @@ const STALL_MS = 250;
 export class Placement {
   readonly #broker: Broker;
   readonly #subjects: Subjects;
-  readonly #lease: PlacementOptions;
+  readonly #options: PlacementOptions;
   readonly #onDrain: (worker: string) => void;
   /** The id of this client. */
   readonly #id = newId();
@@ -71,17 +79,21 @@ export class Placement {
    * Packets that came on an offered line before the worker has answered, by the name of the line.
    */
   readonly #offers = new Map<string, Uint8Array[]>();
+  /** Calls that wait, by the key of their labels. */
+  readonly #waiting = new Map<string, Turns<FoundWorker>>();
+  /** The tier in which workers were found, by the key of their labels, and since when. */
+  readonly #tierOf = new Map<string, { readonly tier: number; readonly since: number }>();
   #isDisposed = false;
 
   constructor(
     broker: Broker,
     subjects: Subjects,
-    lease: PlacementOptions,
+    options: PlacementOptions,
     onDrain: (worker: string) => void,
   ) {
     this.#broker = broker;
     this.#subjects = subjects;
-    this.#lease = lease;
+    this.#options = options;
     this.#onDrain = onDrain;
     this.#inbox = broker.inbox();
     this.#stopListening = broker.listen(`${this.#inbox}.*`, ({ subject, data, answer }) => {
@@ -95,23 +107,22 @@ export class Placement {
   }
 
   /**
-   * Finds a worker that has room.
+   * Finds a worker that has room, once it is this call's turn.
    *
    * @throws {NoWorkerError} No worker is there, or none with these labels.
-   * @throws {BusyError} No worker has room.
+   * @throws {BusyError} No worker has had room in time, or too many calls wait.
+   * @throws {WaitAborted} The signal was aborted meanwhile.
    */
-  async find(labels: Readonly<Record<string, string>>): Promise<FoundWorker> {
-    if (this.#isDisposed)
-      throw new NoWorkerError('The fleet was disposed of; nothing was started.');
-    await this.#reachBroker();
-    if (Object.keys(labels).length === 0) {
-      const idle = this.#idle();
-      if (idle !== undefined) return this.#use(idle);
-      const found = await this.#ask(this.#subjects.place);
-      if (found === 'nobody') throw nobody();
-      if (typeof found === 'object') return found;
+  async find(labels: Labels, patience: Patience): Promise<FoundWorker> {
+    if (this.#isDisposed) throw disposedOf();
+    const key = labelsKey(labels);
+    const line = this.#waiting.get(key) ?? new Turns<FoundWorker>(this.#options.maxWaiting);
+    this.#waiting.set(key, line);
+    try {
+      return await line.find((isCrowded) => this.#search(labels, key, isCrowded), patience);
+    } finally {
+      if (line.isEmpty) this.#waiting.delete(key);
     }
-    return this.#choose(labels);
   }
 
   /**
@@ -129,6 +140,7 @@ export class Placement {
 
   async dispose(): Promise<void> {
     this.#isDisposed = true;
+    for (const line of this.#waiting.values()) line.close(disposedOf());
     const connections = [...this.#lines.values()].map(({ connection }) => connection);
     const settled = await Promise.allSettled(connections);
     await Promise.all(
@@ -140,35 +152,68 @@ export class Placement {
   }
 
   async #reachBroker(): Promise<void> {
-    if (!(await this.#broker.comesBack(this.#lease.leaseMs))) throw unreachable();
+    if (!(await this.#broker.comesBack(this.#options.leaseMs))) throw unreachable();
   }
 
-  /** Asks the workers that have the labels, the least busy one first. */
-  async #choose(labels: Readonly<Record<string, string>>): Promise<FoundWorker> {
-    const wanted = Object.entries(labels);
-    const all = await this.workers();
-    const fit = all.filter((worker) =>
-      wanted.every(([name, value]) => worker.labels[name] === value),
-    );
-    if (fit.length === 0) {
-      const text = wanted.map(([name, value]) => `${name}=${value}`).join(', ');
-      throw all.length === 0 || text === '' ? nobody() : nobody(` with ${text}`);
+  /**
+   * Looks for a worker that has room: one whose line is idle, or one that the broker finds among those
+   * with least to do.
+   *
+   * @throws {NoWorkerError} No worker is there, or none with these labels.
+   * @throws {BusyError} No worker has room.
+   */
+  async #search(labels: Labels, key: string, isCrowded: boolean): Promise<FoundWorker> {
+    await this.#reachBroker();
+    if (this.#isDisposed) throw disposedOf();
+    // Where others wait, a call goes nowhere without a promise: it could be refused, and overtaken.
+    const idle = isCrowded ? undefined : this.#idle(key);
+    if (idle !== undefined) return this.#use(idle, key);
+    const begun = performance.now();
+    const known = this.#tierOf.get(key);
+    if (this.#tierOf.size >= MOST_REMEMBERED) this.#tierOf.clear();
+    const isKnown = known !== undefined && begun - known.since < REMEMBERED_MS;
+    for (let tier = isKnown ? known.tier : 0; tier < TIERS.length; tier += 1) {
+      const found = await this.#askTier(tier, key);
+      if (found === undefined) continue;
+      if (!isKnown) this.#tierOf.set(key, { tier, since: begun });
+      return found;
     }
-    const free = fit
-      .filter(({ draining, load }) => !draining && load < 1)
-      .sort((one, other) => one.load - other.load);
-    for (const { id } of free) {
-      const found = await this.#ask(this.#subjects.worker(id));
-      if (typeof found === 'object') return found;
+    if (!isKnown) this.#tierOf.set(key, { tier: TIERS.length - 1, since: begun });
+    if (!isKnown && !(await this.#isThere(key))) throw nobody(labels);
+    throw new BusyError('All workers are busy; nothing was started.');
+  }
+
+  /** Asks for a worker of a tier; `undefined`: there is none that has room. */
+  async #askTier(tier: number, key: string): Promise<FoundWorker | undefined> {
+    const subject = this.#subjects.place(TIERS[tier] ?? '', key);
+    // A worker that has become full meanwhile says so, and is not asked again.
+    for (let attempt = 1; attempt <= TIER_ATTEMPTS; attempt += 1) {
+      const answer = await this.#ask(subject, key);
+      if (typeof answer === 'object') return answer;
+      if (answer === 'nobody') return undefined;
     }
-    throw new BusyError(`All ${fit.length} workers are busy; nothing was started.`);
+    return undefined;
+  }
+
+  /** Returns whether any worker has the labels of a key, busy or not. */
+  async #isThere(key: string): Promise<boolean> {
+    const subject = this.#subjects.place('there', key);
+    const answer = await this.#broker.ask(subject, new Uint8Array(), ANSWER_MS);
+    // One that listens and does not answer has too much to do.
+    if (answer === 'silence') return true;
+    const placed = answer === 'nobody' ? undefined : placedFrom(answer);
+    return placed !== undefined && 'busy' in placed;
   }
 
   /** Asks one worker for room; offers a line in case there is none. */
-  async #ask(subject: string, attempts = 3): Promise<FoundWorker | 'nobody' | 'silence' | 'busy'> {
+  async #ask(
+    subject: string,
+    key: string,
+    attempts = 3,
+  ): Promise<FoundWorker | 'nobody' | 'silence' | 'busy'> {
     const line = newId();
     const to = `${this.#inbox}.${line}`;
-    const place: PlaceRequest = { client: this.#id, line, to, leaseMs: this.#lease.leaseMs };
+    const place: PlaceRequest = { client: this.#id, line, to, leaseMs: this.#options.leaseMs };
     this.#offers.set(line, []);
     const answer = await this.#broker.ask(subject, toJson(place), ANSWER_MS);
     const early = this.#offers.get(line) ?? [];
@@ -178,45 +223,54 @@ export class Placement {
     if (placed === undefined) return 'silence';
     if ('busy' in placed) return 'busy';
     const { worker } = placed;
-    if (placed.line === line) return this.#open(worker, line, early);
+    if (placed.line === line) return this.#open(worker, line, early, key);
     const known = this.#lines.get(worker);
-    if (known !== undefined) return this.#use(known);
+    if (known !== undefined) return this.#use(known, key);
     // This side has given up the line and the worker has not: now the worker does.
     this.#broker.publish(`${this.#subjects.worker(worker)}.${placed.line}`, LEAVE);
-    return attempts > 1 ? this.#ask(this.#subjects.worker(worker), attempts - 1) : 'silence';
+    return attempts > 1 ? this.#ask(this.#subjects.worker(worker), key, attempts - 1) : 'silence';
   }
 
-  async #open(worker: string, name: string, early: readonly Uint8Array[]): Promise<FoundWorker> {
+  async #open(
+    worker: string,
+    name: string,
+    early: readonly Uint8Array[],
+    key: string,
+  ): Promise<FoundWorker> {
     const there = `${this.#subjects.worker(worker)}.${name}`;
-    const link = new BrokerLink(this.#broker, there, this.#lease, () => {
+    const link = new BrokerLink(this.#broker, there, this.#options, () => {
       this.#links.delete(name);
       if (this.#lines.get(worker)?.link === link) this.#lines.delete(worker);
     });
     this.#links.set(name, link);
     const connection = Connection.greet(link, {
-      readyMs: this.#lease.leaseMs,
-      maxBytes: this.#lease.maxBytes,
+      readyMs: this.#options.leaseMs,
+      maxBytes: this.#options.maxBytes,
       ended: async () => {},
       noticed: (body) => this.#noticed(worker, body as WorkerNotice),
     }).catch((error: Error) => {
       throw new NoWorkerError(`The worker is gone: ${error.message}; nothing was started.`);
     });
     connection.catch(() => {});
-    const opened: Line = { link, worker, connection, calls: 0, isAvoided: false };
+    const opened: Line = { link, worker, connection, calls: 0, isAvoided: false, keys: new Set() };
     this.#lines.set(worker, opened);
     for (const data of early) link.receive(data);
-    return this.#use(opened);
+    return this.#use(opened, key);
   }
 
   /**
    * Returns a line to a worker that does nothing for this client and has room: no search is needed.
    */
-  #idle(): Line | undefined {
-    for (const line of this.#lines.values()) if (line.calls === 0 && !line.isAvoided) return line;
+  #idle(key: string): Line | undefined {
+    for (const line of this.#lines.values()) {
+      if (line.calls === 0 && !line.isAvoided && line.keys.has(key)) return line;
+    }
     return undefined;
   }
 
-  async #use(line: Line): Promise<FoundWorker> {
+  async #use(line: Line, key: string): Promise<FoundWorker> {
+    if (line.keys.size >= MOST_REMEMBERED) line.keys.clear();
+    line.keys.add(key);
     line.calls += 1;
     const done = (): void => {
       line.calls -= 1;
@@ -239,12 +293,4 @@ export class Placement {
     line.isAvoided = isDraining || notice.isCrowded;
     if (isDraining) this.#onDrain(worker);
   }
-}
-
-function nobody(which = ''): NoWorkerError {
-  return new NoWorkerError(`There is no worker${which}; nothing was started.`);
-}
-
-function unreachable(): NoWorkerError {
-  return new NoWorkerError("The broker can't be reached; nothing was started.");
 }

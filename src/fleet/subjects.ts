@@ -4,8 +4,12 @@ import { randomBytes } from '../support/random.js';
 
 /** The subjects of a pool. */
 export interface Subjects {
-  /** Answered by one worker that takes new work. */
-  readonly place: string;
+  /**
+   * Answered by one of the workers in a tier that have the labels of a key.
+   *
+   * @param tier One of {@link TIERS}, or `there`, where all are that have the labels.
+   */
+  readonly place: (tier: string, key: string) => string;
   /** Answered by all workers. */
   readonly who: string;
   /** The subject of one worker, by its id: lines are opened there. */
@@ -18,6 +22,12 @@ export interface Subjects {
   /** Subjects that a client publishes on, and that a worker does, as far as nobody hears them. */
   readonly checks: { readonly client: readonly string[]; readonly worker: readonly string[] };
 }
+
+/**
+ * Groups of workers, by how much they have to do: nothing, less than is crowded, less than they can. One
+ * with nothing to do is in all three.
+ */
+export const TIERS = ['idle', 'calm', 'room'] as const;
 
 /** Returns an id that cannot be guessed: 128 random bits. */
 export function newId(): string {
@@ -47,7 +57,7 @@ export function subjectsOf(pool: string): Subjects {
   }
   const base = `forkline.${pool}`;
   return {
-    place: `${base}.place`,
+    place: (tier, key) => `${base}.place.${tier}.${key}`,
     who: `${base}.who`,
     worker: (id) => `${base}.worker.${id}`,
     // All is below the pool, so that one permission keeps pools apart; and workers hear what clients
@@ -57,7 +67,7 @@ export function subjectsOf(pool: string): Subjects {
       worker: (id) => `${base}.worker.${id}.inbox`,
     },
     checks: {
-      client: [`${base}.place`, `${base}.who`, `${base}.worker.check.check`],
+      client: [`${base}.place.check.check`, `${base}.who`, `${base}.worker.check.check`],
       worker: [`${base}.inbox.check.check`],
     },
   };

@@ -16,6 +16,7 @@ import {
 } from '../support/checks.js';
 import { InputError, showValue } from '../support/errors.js';
 import type { Logger } from '../support/logger.js';
+import { MOST_LABELS } from './label-keys.js';
 import { BROKER_OPTION_NAMES, type BrokerOptions } from './line/broker-options.js';
 
 /** Options of a worker. Times in milliseconds. */
@@ -24,7 +25,7 @@ export interface WorkerOptions extends BrokerOptions, ServeOptions {
   readonly pool?: string | undefined;
   /** The worker's name. Default: the machine's name. */
   readonly name?: string | undefined;
-  /** Labels that clients may ask for: `{ gpu: 'a100' }`. Default: none. */
+  /** Labels that clients may ask for, at most 6: `{ gpu: 'a100' }`. Default: none. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** The number of calls under way at most, of all clients together. Default: 64. */
   readonly capacity?: number | undefined;
@@ -89,6 +90,10 @@ export function checkLabels(labels: unknown): Readonly<Record<string, string>> {
   for (const [name, value] of Object.entries(labels)) {
     if (typeof value === 'string') continue;
     throw new InputError(`labels.${name}: expected a string, got ${showValue(value)}`);
+  }
+  const count = Object.keys(labels).length;
+  if (count > MOST_LABELS) {
+    throw new InputError(`labels: expected at most ${MOST_LABELS}, got ${count}`);
   }
   return labels as Readonly<Record<string, string>>;
 }

@@ -1,11 +1,12 @@
 import { Client, type FarService } from '../remote/for-fleet.js';
 import { atLeast, readOptions } from '../support/checks.js';
 import { warnTo } from '../support/logger.js';
-import { settlesWithin } from '../support/timing.js';
+import { settlesWithin, startTimer } from '../support/timing.js';
 import { Broker, type Heard } from './line/broker.js';
 import { accessOf } from './line/broker-access.js';
 import { BrokerLink } from './line/broker-link.js';
 import { type Placed, placeFrom, toJson, type WorkerInfo, type WorkerNotice } from './messages.js';
+import { Openings, type Openness } from './openings.js';
 import { lastToken, newId, type Subjects, subjectsOf } from './subjects.js';
 import {
   LEASE_RANGE,
@@ -15,7 +16,6 @@ import {
   workerSettings,
 } from './worker-options.js';
 
-const QUEUE = 'workers';
 const DRAIN_MS = 60_000;
 
 /** A worker of a pool. */
@@ -71,7 +71,9 @@ class Worker implements WorkerService {
   /** Lines by their name, which only the two sides know. */
   readonly #lines = new Map<string, WorkerLine>();
   readonly #stops: (() => void)[];
-  readonly #stopPlacing: () => void;
+  readonly #openings: Openings;
+  /** Places that were promised to clients whose calls have not come yet: what takes each back. */
+  readonly #promised = new Map<string, (() => void)[]>();
   #isDraining = false;
   #isCrowded = false;
   #settle: () => void = () => {};
@@ -87,19 +89,21 @@ class Worker implements WorkerService {
       this.#settle = resolve;
     });
     const own = subjects.worker(this.id);
-    this.#stopPlacing = broker.listen(subjects.place, (asked) => this.#place(asked), QUEUE);
+    const place = (asked: Heard): void => this.#place(asked);
+    this.#openings = new Openings(broker, subjects, settings.labels, place);
     this.#stops = [
       broker.listen(subjects.who, ({ answer }) => answer?.(toJson(this.#info()))),
-      broker.listen(own, (asked) => this.#place(asked)),
+      broker.listen(own, place),
       broker.listen(`${own}.*`, (heard) => this.#hear(heard)),
     ];
+    this.#openings.open();
   }
 
   async drain(atMostMs = DRAIN_MS): Promise<void> {
     atLeast('atMostMs', 0, atMostMs);
     if (!this.#isDraining) {
       this.#isDraining = true;
-      this.#stopPlacing();
+      this.#openings.become(0);
       const notice: WorkerNotice = { draining: true };
       for (const { client } of this.#lines.values()) client.notice(notice);
     }
@@ -117,7 +121,8 @@ class Worker implements WorkerService {
   }
 
   async #close(): Promise<void> {
-    this.#stopPlacing();
+    this.#openings.close();
+    for (const client of [...this.#promised.keys()]) while (this.#keepPromise(client));
     const lines = [...this.#lines.values()];
     for (const { client } of lines) client.close('the worker ends');
     for (const stop of this.#stops) stop();
@@ -166,16 +171,52 @@ class Worker implements WorkerService {
 
   /** Answers a client that looks for a worker. */
   #place({ data, answer }: Heard): void {
+    // A client that asks without a search wants to know only whether there is a worker.
+    if (data.length === 0) answer?.(toJson({ busy: true } satisfies Placed));
     const place = placeFrom(data);
     if (answer === undefined || place === undefined) return;
     const { client, line, to, leaseMs } = place;
-    if (this.#isDraining || this.#running >= this.#settings.capacity) {
+    if (this.#isDraining || this.#openness() === 0) {
       answer(toJson({ busy: true } satisfies Placed));
       return;
     }
     const [known] = [...this.#lines].find(([, { of }]) => of === client) ?? [];
     if (known === undefined) this.#open(client, line, to, leaseOf(leaseMs));
+    this.#promise(client);
     answer(toJson({ worker: this.id, line: known ?? line } satisfies Placed));
+  }
+
+  /** Keeps a place for a call that is about to come. */
+  #promise(client: string): void {
+    const takenBack = (): void => {
+      const promised = this.#promised.get(client) ?? [];
+      const left = promised.filter((one) => one !== stop);
+      if (left.length > 0) this.#promised.set(client, left);
+      else this.#promised.delete(client);
+      this.#weigh();
+    };
+    const stop = startTimer(PROMISE_MS, takenBack);
+    this.#promised.set(client, [...(this.#promised.get(client) ?? []), stop]);
+    this.#weigh();
+  }
+
+  /** A call has come that a place was promised to, or is no more expected. Returns whether one was. */
+  #keepPromise(client: string): boolean {
+    const [stop, ...left] = this.#promised.get(client) ?? [];
+    if (left.length > 0) this.#promised.set(client, left);
+    else this.#promised.delete(client);
+    stop?.();
+    return stop !== undefined;
+  }
+
+  /** Returns in how many tiers the worker belongs. */
+  #openness(): Openness {
+    const { capacity } = this.#settings;
+    let taken = this.#running;
+    for (const promised of this.#promised.values()) taken += promised.length;
+    if (this.#isDraining || taken >= capacity) return 0;
+    if (taken === 0) return 3;
+    return taken > capacity * CROWD ? 1 : 2;
   }
 
   #open(client: string, name: string, to: string, leaseMs: number): void {
@@ -190,6 +231,7 @@ class Worker implements WorkerService {
       mayInheritAll: false,
       refusal: () => this.#refusal(),
       changed: () => this.#weigh(),
+      begun: () => void this.#keepPromise(client),
     });
     this.#lines.set(name, { link, client: served, of: client });
   }
@@ -204,6 +246,7 @@ class Worker implements WorkerService {
 
   #weigh(): void {
     this.#tellCrowd();
+    this.#openings.become(this.#openness());
     if (!this.#isDraining) return;
     const isIdle = [...this.#lines.values()].every(
       ({ client }) => client.load === 0 && client.sessions === 0,
@@ -212,6 +255,8 @@ class Worker implements WorkerService {
   }
 }
 
+/** The time for which a place is kept for a client that has found it, in milliseconds. */
+const PROMISE_MS = 2000;
 /** The share of its capacity beyond which a worker is crowded. */
 const CROWD = 0.5;
 

@@ -8,7 +8,7 @@ export class NoWorkerError extends Error {
   override readonly name = 'NoWorkerError';
 }
 
-/** Every worker has as many calls as it may have. Nothing was started. */
+/** Every worker has as many calls as it may have, or too many calls wait. Nothing was started. */
 export class BusyError extends Error {
   static {
     brand(BusyError, 'BusyError');

@@ -96,7 +96,7 @@ describe('a fleet', where(installed('nats-server')), async () => {
     const controller = new AbortController();
     const running = [1, 2].map(() => fleet.run(longSleep(191), { signal: controller.signal }));
     await eventually(() => expect(sleeping(191)).toHaveLength(2));
-    expect(await failureOf(fleet.run('true'))).toBeInstanceOf(BusyError);
+    expect(await failureOf(fleet.run('true', { waitMs: 0 }))).toBeInstanceOf(BusyError);
     controller.abort();
     const used = (await Promise.all(running)).map(({ worker }) => worker);
     expect(used.sort()).toEqual(workers.map(({ id }) => id).sort());

@@ -33,7 +33,7 @@ describe('a fleet with a peer that says odd things', where(installed('nats-serve
       { ...right, to: '' },
     ];
     for (const place of [...odd, { ...right, line: 'x y' }, { ...right, client: {} }]) {
-      expect(await broker.ask(subjects.place, toJson(place), 200)).toBe('silence');
+      expect(await broker.ask(subjects.place('room', 'any'), toJson(place), 200)).toBe('silence');
     }
     const fleet = keep(await connectFleet({ servers: nats.url }));
     const result = await fleet.run('echo here');
@@ -51,7 +51,7 @@ describe('a fleet with a peer that says odd things', where(installed('nats-serve
     const broker = await connectToBroker();
     const pool = subjectsOf('odd');
     const off = [
-      broker.listen(pool.place, ({ answer }) => answer?.(toJson(placed))),
+      broker.listen('forkline.odd.place.>', ({ answer }) => answer?.(toJson(placed))),
       broker.listen(pool.who, ({ answer }) => answer?.(toJson({ id: 'a b', name: 7 }))),
     ];
     await broker.flush();

@@ -1,14 +1,20 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { connectFleet, type FleetOptions } from '../../src/fleet/index.js';
+import { Broker } from '../../src/fleet/line/broker.js';
 import { fromJson, type PlaceRequest, toJson } from '../../src/fleet/messages.js';
 import { Placement } from '../../src/fleet/placement.js';
 import { newId, subjectsOf } from '../../src/fleet/subjects.js';
+import { Listener } from '../../src/support/listener.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { useDisposal } from '../support/disposal.js';
 import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
 import { brokerAt, startWorker, useNats } from '../support/nats.js';
 import { installed, where } from '../support/needs.js';
 import { eventually } from '../support/processes.js';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 describe('a call', where(installed('nats-server')), async () => {
   leavesNothingBehind();
@@ -18,16 +24,10 @@ describe('a call', where(installed('nats-server')), async () => {
   const connect = async (options: Partial<FleetOptions> = {}) =>
     keep(await connectFleet({ servers: nats.url, leaseMs: 4000, ...options }));
 
-  /** Hears how often somebody asks all workers for room. */
-  async function countAsking(): Promise<() => number> {
-    const broker = await brokerAt(nats.url);
-    keep({ dispose: () => broker.close() });
-    let count = 0;
-    broker.listen(subjects.place, () => {
-      count += 1;
-    });
-    await broker.flush();
-    return () => count;
+  /** Counts the searches of the clients in this process. */
+  function countAsking(): () => number {
+    const asks = vi.spyOn(Broker.prototype, 'ask');
+    return () => asks.mock.calls.filter(([to]) => to.startsWith('forkline.default.place.')).length;
   }
 
   test('with labels goes to the worker that has least to do (Q14)', async () => {
@@ -47,13 +47,15 @@ describe('a call', where(installed('nats-server')), async () => {
       controller.abort();
       await Promise.all(busy);
       await eventually(() => expect(sleeping(195)).toEqual([]));
+      // A worker is known to have nothing to do a little later.
+      await new Promise((resolve) => setTimeout(resolve, 300));
     }
   });
 
   test('goes to the worker of an earlier call, and asks only while that worker is crowded (Q14)', async () => {
     await startWorker(nats.url, ['--capacity', '3']);
     const [fleet, other] = [await connect(), await connect()];
-    const asked = await countAsking();
+    const asked = countAsking();
     /** How often it was asked for the sake of one command. */
     const askedFor = async (): Promise<number> => {
       const before = asked();
@@ -64,7 +66,7 @@ describe('a call', where(installed('nats-server')), async () => {
     expect(await askedFor()).toBe(0);
     const controller = new AbortController();
     const busy = [1, 2].map(() => other.run(longSleep(196), { signal: controller.signal }));
-    await eventually(async () => expect(await askedFor()).toBe(1));
+    await eventually(async () => expect(await askedFor()).toBeGreaterThan(0));
     controller.abort();
     await Promise.all(busy);
     await eventually(async () => expect(await askedFor()).toBe(0));
@@ -75,16 +77,25 @@ describe('a call', where(installed('nats-server')), async () => {
     const placement = new Placement(
       await brokerAt(nats.url),
       subjects,
-      { leaseMs: 4000, maxBytes: 1e8 },
+      { leaseMs: 4000, maxBytes: 1e8, maxWaiting: 1 },
       () => {},
     );
     keep(placement);
-    const asked = await countAsking();
-    const first = await placement.find({});
+    const asked = countAsking();
+    const patience = {
+      waitMs: 0,
+      since: 0,
+      onWaiting: new Listener('x', undefined),
+      signal: undefined,
+    };
+    const first = await placement.find({}, patience);
     first.done();
+    expect(asked()).toBe(1);
+    (await placement.find({}, patience)).done();
+    expect(asked()).toBe(1);
     first.avoid();
-    (await placement.find({})).done();
-    expect(asked()).toBe(2);
+    (await placement.find({}, patience)).done();
+    expect(asked()).toBeGreaterThan(1);
   });
 
   test('goes to no worker that drains, which is shown as such (Q14)', async () => {

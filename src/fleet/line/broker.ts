@@ -167,6 +167,8 @@ export class Broker {
         });
       },
     });
+    // The broker may have given this member messages that no other one will get.
+    if (queue !== undefined) return () => void subscription.drain().catch(() => {});
     return () => subscription.unsubscribe();
   }
 

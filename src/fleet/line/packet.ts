@@ -40,3 +40,12 @@ export function decodePacket(bytes: Uint8Array): Packet | undefined {
     payload: bytes.subarray(PACKET_HEADER),
   };
 }
+
+/** The packet that gives up a line. */
+export const LEAVE = encodePacket({
+  kind: 'bye',
+  seq: 0,
+  ack: 0,
+  wantsAgain: false,
+  payload: new Uint8Array(),
+});

@@ -26,6 +26,8 @@ interface ClientOptions {
   readonly refusal?: () => string | undefined;
   /** Called when the number of calls or tools under way changes. */
   readonly changed?: () => void;
+  /** Called when the client begins a command, or makes a tool, before that is refused or counted. */
+  readonly begun?: () => void;
 }
 
 /**
@@ -125,7 +127,10 @@ export class Client {
     if (this.load > limits.maxCalls) {
       throw new BusyError(`${limits.maxCalls} calls are under way; nothing was started.`);
     }
-    if (open.op === 'command' || open.op === 'tool') this.#checkNew();
+    if (open.op === 'command' || open.op === 'tool') {
+      this.#options.begun?.();
+      this.#checkNew();
+    }
     this.#options.changed?.();
     if (open.op === 'command') runForClient(call, open, this.#owner, mayInheritAll);
     else if (open.op === 'tool') this.#make(call, open.options);

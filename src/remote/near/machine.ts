@@ -90,6 +90,24 @@ export function runFar(
   });
 }
 
+/**
+ * Returns the result of a command that was cancelled before it had a far side.
+ *
+ * @throws {InputError} An option is not valid.
+ */
+export function neverStartedFar(
+  command: CommandLine,
+  given: FarCommandOptions,
+): Promise<RunResult> {
+  return inLaterTurn(async () => {
+    const options = readOptions('options', given, NAMES, TELLING);
+    // The caller's signal is aborted; this one makes sure that nothing runs here in any case.
+    const here = { ...options, ...NOT_HERE, signal: AbortSignal.abort() };
+    checkOptions(here);
+    return execute(command, '', here);
+  });
+}
+
 /** Starts a command on the far side of a line, as `spawn()` does. */
 export function spawnFar(
   line: FarLine,
