@@ -31,7 +31,7 @@ export interface FleetOptions extends BrokerOptions {
    * How long a call may wait while all workers are busy, in milliseconds; 0: not at all. Default: 60,000.
    */
   readonly waitMs?: number | undefined;
-  /** Calls that may wait, with the same labels; more are a `BusyError`. Default: 10,000. */
+  /** The number of calls that may wait, with the same labels; more are a `BusyError`. Default: 10,000. */
   readonly maxWaiting?: number | undefined;
   /** Bytes of the largest message that is taken: a result with its output. Default: 268,435,456 (256 MiB). */
   readonly maxBytes?: number | undefined;

@@ -13,7 +13,7 @@ import {
 } from './messages.js';
 import { disposedOf, nobody, unreachable } from './refusals.js';
 import { lastToken, newId, type Subjects, TIERS } from './subjects.js';
-import { type Patience, Turns } from './waiting.js';
+import { CallQueue, type Patience } from './waiting.js';
 
 /** A worker that has room, and the line to it. */
 export interface FoundWorker {
@@ -80,7 +80,7 @@ export class Placement {
    */
   readonly #offers = new Map<string, Uint8Array[]>();
   /** Calls that wait, by the key of their labels. */
-  readonly #waiting = new Map<string, Turns<FoundWorker>>();
+  readonly #waiting = new Map<string, CallQueue<FoundWorker>>();
   /** The tier in which workers were found, by the key of their labels, and since when. */
   readonly #tierOf = new Map<string, { readonly tier: number; readonly since: number }>();
   #isDisposed = false;
@@ -116,7 +116,10 @@ export class Placement {
   async find(labels: Labels, patience: Patience): Promise<FoundWorker> {
     if (this.#isDisposed) throw disposedOf();
     const key = labelsKey(labels);
-    const line = this.#waiting.get(key) ?? new Turns<FoundWorker>(this.#options.maxWaiting);
+    const isFirst = this.#broker.isThere && !this.#waiting.has(key);
+    const idle = isFirst ? this.#idle(key) : undefined;
+    if (idle !== undefined) return this.#use(idle, key);
+    const line = this.#waiting.get(key) ?? new CallQueue<FoundWorker>(this.#options.maxWaiting);
     this.#waiting.set(key, line);
     try {
       return await line.find((isCrowded) => this.#search(labels, key, isCrowded), patience);
@@ -165,7 +168,7 @@ export class Placement {
   async #search(labels: Labels, key: string, isCrowded: boolean): Promise<FoundWorker> {
     await this.#reachBroker();
     if (this.#isDisposed) throw disposedOf();
-    // Where others wait, a call goes nowhere without a promise: it could be refused, and overtaken.
+    // Where others wait, a call goes nowhere without a promise: it could be overtaken.
     const idle = isCrowded ? undefined : this.#idle(key);
     if (idle !== undefined) return this.#use(idle, key);
     const begun = performance.now();

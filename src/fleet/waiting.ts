@@ -5,7 +5,7 @@ import { startTimer } from '../support/timing.js';
 
 /** The place of a call among those of its client that wait for a worker with the same labels. */
 export interface WaitingPlace {
-  /** From 1: the next one. */
+  /** A number from 1: the next one. */
   readonly place: number;
   /** The number of calls that wait. */
   readonly of: number;
@@ -44,7 +44,7 @@ const AGAIN_MS = 100;
 const TELL_MS = 250;
 
 /** The calls of a client that wait for workers with the same labels: first come, first served. */
-export class Turns<T> {
+export class CallQueue<T> {
   readonly #most: number;
   readonly #waiting: Ticket<T>[] = [];
   #searching = 0;

@@ -50,6 +50,7 @@ const INTERNAL = [
   'OutputClosedError',
   'PipesError',
   'ProtocolFault',
+  'WaitAborted',
 ];
 
 test('U: docs/errors.md has every class of errors that a caller can see', () => {

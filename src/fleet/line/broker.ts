@@ -104,6 +104,11 @@ export class Broker {
     }
   }
 
+  /** Whether the connection is there now. */
+  get isThere(): boolean {
+    return this.#isConnected;
+  }
+
   /**
    * Waits for the connection to come back. Returns whether it is there within that many milliseconds.
    */
