@@ -3,7 +3,7 @@ import { InputError } from '../index.js';
 import { checkBeside, collectVariable, parseCount, parseSeconds } from './arguments.js';
 import { BROKER_FLAGS, type BrokerFlags, brokerOf, brokerOptions } from './broker-options.js';
 import { note } from './notes.js';
-import { loadProfiles } from './profiles.js';
+import { loadProfiles, type ProfilesModule } from './profiles.js';
 import { type Served, serveToTheEnd } from './serving.js';
 import { exitSoon } from './standard-output.js';
 
@@ -36,7 +36,10 @@ export function serveCommand(): Command {
       new Option('--stdio', 'serve the one client at standard input and output').conflicts('nats'),
     )
     .option('--nats <url>', 'serve the clients of a pool over a NATS broker')
-    .option('--profiles <file>', 'a module that exports `profiles`: options of tools, by name')
+    .option(
+      '--profiles <file>',
+      'a module that exports `profiles`, options of tools by name, or `always`, options of all',
+    )
     .option('--max-calls <count>', 'the most calls of a client at once', parseCount)
     .option('--max-sessions <count>', 'the most tools of a client at once', parseCount)
     .option('--name <name>', "the worker's name, with --nats; default: the machine's")
@@ -62,11 +65,11 @@ function serve(flags: ServeFlags): Promise<number> {
 
 async function started(
   flags: ServeFlags,
-  profiles: Awaited<ReturnType<typeof loadProfiles>>,
+  module: ProfilesModule,
   signal: AbortSignal,
 ): Promise<Served> {
   const { nats, name, label: labels, capacity, pool, drain, maxCalls, maxSessions } = flags;
-  const limits = { profiles, maxCalls, maxSessions };
+  const limits = { ...module, maxCalls, maxSessions };
   if (nats === undefined) {
     const { serveStream } = await import('../remote/index.js');
     if (process.stdin.isTTY || process.stdout.isTTY) throw new InputError(HAS_TERMINAL);

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import {
   limitsOf,
   profilesOf,
+  Restriction,
   SERVE_OPTION_NAMES,
   type ServeOptions,
 } from '../remote/for-fleet.js';
@@ -54,6 +55,7 @@ export const LEASE_RANGE = [1000, 120_000] as const;
 export interface WorkerSettings {
   readonly limits: ReturnType<typeof limitsOf>;
   readonly profiles: ReturnType<typeof profilesOf>;
+  readonly restriction: Restriction;
   readonly labels: Readonly<Record<string, string>>;
   readonly capacity: number;
   readonly name: string;
@@ -73,6 +75,7 @@ export function workerSettings(options: WorkerOptions): WorkerSettings {
   return {
     limits: limitsOf(options),
     profiles: profilesOf(options),
+    restriction: new Restriction(options.always),
     labels: checkLabels(options.labels),
     capacity: wholeFrom('capacity', 1, options.capacity ?? CAPACITY),
     name: nameOf(options.name),

@@ -220,7 +220,7 @@ class Worker implements WorkerService {
   }
 
   #open(client: string, name: string, to: string, leaseMs: number): void {
-    const { limits, profiles } = this.#settings;
+    const { limits, profiles, restriction } = this.#settings;
     const link = new BrokerLink(this.#broker, to, { leaseMs }, () => {
       this.#lines.delete(name);
       this.#weigh();
@@ -228,6 +228,7 @@ class Worker implements WorkerService {
     const served = new Client(link, {
       limits,
       profiles,
+      restriction,
       mayInheritAll: false,
       refusal: () => this.#refusal(),
       changed: () => this.#weigh(),

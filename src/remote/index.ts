@@ -1,5 +1,6 @@
 export { BusyError, type Lost, NoWorkerError, WorkerLostError } from './errors.js';
 export type { Profiles, ServeOptions } from './far/options.js';
+export type { Always } from './far/restriction.js';
 export {
   type FarService,
   type ServeStreamOptions,

@@ -13,6 +13,7 @@ import { runForClient } from './command.js';
 import { EarlyEvents } from './early-events.js';
 import { executeForClient } from './execute.js';
 import type { ClientLimits, Profiles } from './options.js';
+import type { Restriction } from './restriction.js';
 import { followTask } from './task.js';
 import { ClientsTool, makeTool } from './tool.js';
 
@@ -20,6 +21,7 @@ import { ClientsTool, makeTool } from './tool.js';
 interface ClientOptions {
   readonly limits: ClientLimits;
   readonly profiles: Profiles;
+  readonly restriction: Restriction;
   /** Whether commands may inherit all variables of this process. */
   readonly mayInheritAll: boolean;
   /** Returns the reason why no new work is taken now; `undefined`: new work is taken. */
@@ -123,7 +125,7 @@ export class Client {
   }
 
   #begin(call: Call, open: Open): void {
-    const { limits, mayInheritAll } = this.#options;
+    const { limits } = this.#options;
     if (this.load > limits.maxCalls) {
       throw new BusyError(`${limits.maxCalls} calls are under way; nothing was started.`);
     }
@@ -132,7 +134,7 @@ export class Client {
       this.#checkNew();
     }
     this.#options.changed?.();
-    if (open.op === 'command') runForClient(call, open, this.#owner, mayInheritAll);
+    if (open.op === 'command') runForClient(call, open, this.#owner, this.#options);
     else if (open.op === 'tool') this.#make(call, open.options);
     else if (open.op === 'execute') executeForClient(call, open, this.#toolOf(open.tool));
     else if (open.op === 'task') followTask(call, this.#toolOf(open.tool), open.id);
@@ -150,11 +152,11 @@ export class Client {
   }
 
   #make(call: Call, options: Readonly<Record<string, unknown>>): void {
-    const { limits, profiles, mayInheritAll } = this.#options;
+    const { limits } = this.#options;
     if (this.#tools.size >= limits.maxSessions) {
       throw new BusyError(`There are ${limits.maxSessions} sessions; nothing was started.`);
     }
-    const tool = new ClientsTool(call, makeTool(options, profiles, mayInheritAll), () => {
+    const tool = new ClientsTool(call, makeTool(options, this.#options), () => {
       this.#tools.delete(call.id);
     });
     this.#tools.set(call.id, tool);

@@ -45,6 +45,7 @@ import { describeError } from '../wire/thrown.js';
 import { ClientQuestions } from './client-questions.js';
 import { EarlyEvents } from './early-events.js';
 import { checkInherited, withRemovals } from './options.js';
+import type { Restriction } from './restriction.js';
 
 const { signal: _s, onOutput: _o, onExec: _e, input: _i, ...NAMES } = namesOf('remote');
 const PLAIN_NAMES: OptionNames<PlainCommandOptions> = NAMES;
@@ -53,7 +54,7 @@ const PLAIN_NAMES: OptionNames<PlainCommandOptions> = NAMES;
  * Runs a command for a client.
  *
  * @param owner Owns all that the client starts.
- * @param mayInheritAll Whether commands may get all of this process's variables.
+ * @param may What the client may not change, and whether commands may get all of this process's variables.
  * @throws {InputError} An option is not valid; nothing was started.
  * @throws {LaunchError} The engine cannot be started.
  */
@@ -61,10 +62,11 @@ export function runForClient(
   call: Call,
   open: OpenCommand,
   owner: Owner,
-  mayInheritAll: boolean,
+  may: { readonly restriction: Restriction; readonly mayInheritAll: boolean },
 ): void {
-  const options = withRemovals(readOptions('options', open.options, PLAIN_NAMES));
-  checkInherited(options.inheritEnv, mayInheritAll);
+  const given = withRemovals(readOptions('options', open.options, PLAIN_NAMES));
+  const options: PlainCommandOptions = may.restriction.apply({ ...given });
+  checkInherited(options.inheritEnv, may.mayInheritAll);
   checkCommandLine(open.line, options);
   checkOptions(options);
   const asked = requested(open.line, options);

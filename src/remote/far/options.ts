@@ -1,5 +1,6 @@
 import { checkObject, isMissing, type OptionNames, wholeFrom } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
+import type { Always } from './restriction.js';
 
 /** Limits of one client. */
 export interface ClientLimits {
@@ -21,6 +22,11 @@ export interface ServeOptions {
    * and objects belong here, since they cannot be sent. Default: none.
    */
   readonly profiles?: Profiles | undefined;
+  /**
+   * Options that all commands and tools of clients have: a sandbox, limits, variables, directories. A
+   * client that gives one of them is refused. Default: none.
+   */
+  readonly always?: Always | undefined;
   /** The number of calls that a client may have under way. Default: 256. */
   readonly maxCalls?: number | undefined;
   /** The number of tools that a client may have. Default: 64. */
@@ -32,6 +38,7 @@ export interface ServeOptions {
 /** The names of those options. */
 export const SERVE_OPTION_NAMES: OptionNames<ServeOptions> = {
   profiles: true,
+  always: true,
   maxCalls: true,
   maxSessions: true,
   maxBytes: true,

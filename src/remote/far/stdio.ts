@@ -5,6 +5,7 @@ import { StreamLink } from '../wire/link.js';
 import { PREAMBLE } from '../wire/protocol.js';
 import { Client } from './client.js';
 import { limitsOf, profilesOf, SERVE_OPTION_NAMES, type ServeOptions } from './options.js';
+import { Restriction } from './restriction.js';
 
 /** Options of a far side on a byte stream. */
 export interface ServeStreamOptions extends ServeOptions {
@@ -34,6 +35,7 @@ export function serveStream(given: ServeStreamOptions = {}): FarService {
   const options = readOptions('options', given, NAMES);
   const limits = limitsOf(options);
   const profiles = profilesOf(options);
+  const restriction = new Restriction(options.always);
   if (!isMissing(options.streams)) {
     checkMethod('streams.input', 'on', options.streams.input ?? {});
     checkMethod('streams.output', 'write', options.streams.output ?? {});
@@ -46,6 +48,7 @@ export function serveStream(given: ServeStreamOptions = {}): FarService {
   const client = new Client(new StreamLink(input, output, { closesTogether: true }), {
     limits,
     profiles,
+    restriction,
     mayInheritAll: true,
   });
   const closed = client.ended.then(() => claimed?.release());

@@ -7,22 +7,30 @@ import type { Call } from '../wire/call.js';
 import type { FarDefinition, MadeTool, ToolMessage } from '../wire/protocol.js';
 import { describeError } from '../wire/thrown.js';
 import { checkInherited, type Profiles, withRemovals } from './options.js';
+import type { Restriction } from './restriction.js';
 
 /**
  * Makes a tool as a client wants it.
  *
  * @param given The client's options; a profile's options are used where they say nothing.
- * @throws {InputError} An option is not valid, or there is no such profile.
+ * @throws {InputError} An option is not valid, or can't be changed, or there is no such profile.
  */
 export function makeTool(
   given: Readonly<Record<string, unknown>>,
-  profiles: Profiles,
-  mayInheritAll: boolean,
+  far: {
+    readonly profiles: Profiles;
+    readonly restriction: Restriction;
+    readonly mayInheritAll: boolean;
+  },
 ): BashTool {
+  const { profiles, restriction, mayInheritAll } = far;
   const { profile, ...options } = given;
   checkString('profile', profile);
   const beneath = isMissing(profile) ? {} : profileOf(profiles, String(profile));
-  const merged = { cwd: process.cwd(), ...beneath, ...withRemovals(options) };
+  const restricted = restriction.apply(withRemovals(options));
+  // A profile's directory is the far side's own choice.
+  const own = isMissing(options.cwd) ? (beneath.cwd ?? restricted.cwd) : restricted.cwd;
+  const merged = { ...beneath, ...restricted, cwd: own ?? process.cwd() };
   checkInherited(Reflect.get(merged, 'inheritEnv'), mayInheritAll);
   // A contract's own default may be `all`.
   const inherited = mayInheritAll ? merged : { inheritEnv: 'scrubbed', ...merged };
