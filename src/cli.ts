@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { completionCommand } from './cli/completion/completion-command.js';
 import { doctorCommand } from './cli/doctor/doctor-command.js';
 import { USAGE_ERROR } from './cli/exit-code.js';
+import { fleetCommand } from './cli/fleet-command.js';
 import { heldCommand } from './cli/held/held-command.js';
 import { mcpCommand } from './cli/mcp-command.js';
 import { runCommand } from './cli/run/run-command.js';
@@ -28,6 +29,7 @@ const program = new Command('forkline')
   .addCommand(schemaCommand().exitOverride())
   .addCommand(mcpCommand().exitOverride())
   .addCommand(serveCommand().exitOverride())
+  .addCommand(fleetCommand().exitOverride())
   .addCommand(doctorCommand().exitOverride())
   .addCommand(completionCommand().exitOverride())
   // Commander's own code for a usage error is 1, which is also a command's most common one.

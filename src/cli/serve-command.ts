@@ -78,8 +78,8 @@ async function started(
   }
   const { serveNats } = await import('../fleet/index.js');
   const broker = brokerOf(nats, flags);
-  const of = { name, labels, capacity, pool };
+  const of = { name, labels, capacity, pool, drainMs: drain };
   const service = await serveNats({ ...broker, ...limits, ...of, signal, logger: { warn: note } });
   note(`worker ${service.id} serves at ${nats}`);
-  return { closed: service.closed, end: () => service.drain(drain) };
+  return { closed: service.closed, end: () => service.drain() };
 }

@@ -13,6 +13,7 @@ import { abortReason } from '../support/abort.js';
 import { atLeast, checkFunction, checkObject } from '../support/checks.js';
 import { Listener } from '../support/listener.js';
 import { pause } from '../support/timing.js';
+import { tellToDrain } from './draining.js';
 import { type FleetOptions, fleetOptions, type Labelled, type OnWorker } from './fleet-options.js';
 import { LastingTools } from './lasting-tool.js';
 import { Broker } from './line/broker.js';
@@ -52,7 +53,15 @@ export async function connectFleet(given: FleetOptions): Promise<Fleet> {
   };
   const placement = new Placement(broker, subjects, { leaseMs, maxBytes, maxWaiting }, drained);
   await broker.checkPermissions(subjects.checks.client);
-  return new Fleet(placement, tools, options.waitMs);
+  const drain = (worker: string): Promise<void> => tellToDrain(broker, subjects, worker);
+  return new Fleet(placement, tools, { waitMs: options.waitMs, drain });
+}
+
+/** What a fleet is given besides the search for workers. */
+interface FleetWays {
+  /** How long calls wait that do not say it, in milliseconds. */
+  readonly waitMs: number;
+  readonly drain: (worker: string) => Promise<void>;
 }
 
 /** The workers of a pool: each request goes to one that has room. */
@@ -60,13 +69,15 @@ export class Fleet implements AsyncDisposable {
   readonly #placement: Placement;
   readonly #lastingTools: LastingTools;
   readonly #waitMs: number;
+  readonly #drain: FleetWays['drain'];
   #disposed: Promise<void> | undefined;
 
   /** Made by {@link connectFleet}. */
-  constructor(placement: Placement, lastingTools: LastingTools, waitMs: number) {
+  constructor(placement: Placement, lastingTools: LastingTools, { waitMs, drain }: FleetWays) {
     this.#placement = placement;
     this.#lastingTools = lastingTools;
     this.#waitMs = waitMs;
+    this.#drain = drain;
   }
 
   /**
@@ -166,6 +177,18 @@ export class Fleet implements AsyncDisposable {
    */
   async *workers(): AsyncGenerator<WorkerInfo, void, void> {
     yield* await this.#placement.workers();
+  }
+
+  /**
+   * Has a worker take nothing new, and end once what it has is over, or its time for that is up.
+   *
+   * @param worker The worker's id.
+   * @throws {InputError} It is no id.
+   * @throws {NoWorkerError} There is no such worker.
+   * @throws Error The broker forbids that.
+   */
+  drain(worker: string): Promise<void> {
+    return this.#drain(worker);
   }
 
   /** Ends all that the fleet has started, and closes the connection to the broker. */

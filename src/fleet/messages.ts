@@ -9,10 +9,16 @@ export interface WorkerInfo {
   readonly id: string;
   /** The name that its owner gives it; by default the machine's name. */
   readonly name: string;
+  /** The version of its forkline. */
+  readonly version: string;
   /** Labels that clients may ask for. */
   readonly labels: Readonly<Record<string, string>>;
   /** The number of calls under way. */
   readonly running: number;
+  /** The number of calls under way at most. */
+  readonly capacity: number;
+  /** The number of clients that have a line to it. */
+  readonly clients: number;
   /** The number of tools. */
   readonly sessions: number;
   /** The share of its capacity that is in use, as a number from 0, none, to 1, all. */
@@ -43,8 +49,11 @@ export type WorkerNotice = { readonly draining: true } | { readonly isCrowded: b
 const WORKER: ShapeFields = fieldsOf<WorkerInfo>({
   id: 'text',
   name: 'text',
+  version: 'text',
   labels: 'object',
   running: 'count',
+  capacity: 'count',
+  clients: 'count',
   sessions: 'count',
   load: 'amount',
   draining: 'flag',

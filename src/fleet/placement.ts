@@ -204,7 +204,7 @@ export class Placement {
     const answer = await this.#broker.ask(subject, new Uint8Array(), ANSWER_MS);
     // One that listens and does not answer has too much to do.
     if (answer === 'silence') return true;
-    const placed = answer === 'nobody' ? undefined : placedFrom(answer);
+    const placed = typeof answer === 'string' ? undefined : placedFrom(answer);
     return placed !== undefined && 'busy' in placed;
   }
 
@@ -221,6 +221,7 @@ export class Placement {
     const answer = await this.#broker.ask(subject, toJson(place), ANSWER_MS);
     const early = this.#offers.get(line) ?? [];
     this.#offers.delete(line);
+    if (answer === 'forbidden') return 'silence';
     if (answer === 'nobody' || answer === 'silence') return answer;
     const placed = placedFrom(answer);
     if (placed === undefined) return 'silence';

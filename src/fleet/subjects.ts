@@ -14,6 +14,8 @@ export interface Subjects {
   readonly who: string;
   /** The subject of one worker, by its id: lines are opened there. */
   readonly worker: (id: string) => string;
+  /** The subject on which a worker is told to drain: clients need no right to it. */
+  readonly drain: (id: string) => string;
   /** The beginning of subjects on which one client, or one worker, hears answers. */
   readonly inbox: {
     readonly client: (name: string) => string;
@@ -60,6 +62,7 @@ export function subjectsOf(pool: string): Subjects {
     place: (tier, key) => `${base}.place.${tier}.${key}`,
     who: `${base}.who`,
     worker: (id) => `${base}.worker.${id}`,
+    drain: (id) => `${base}.drain.${id}`,
     // All is below the pool, so that one permission keeps pools apart; and workers hear what clients
     // may publish on, so that no client can answer in the place of a worker.
     inbox: {

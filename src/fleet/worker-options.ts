@@ -8,6 +8,7 @@ import {
 } from '../remote/for-fleet.js';
 import { isAbortSignal } from '../support/abort.js';
 import {
+  atLeast,
   checkMethod,
   checkObject,
   checkString,
@@ -30,6 +31,10 @@ export interface WorkerOptions extends BrokerOptions, ServeOptions {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** The number of calls under way at most, of all clients together. Default: 64. */
   readonly capacity?: number | undefined;
+  /**
+   * The time for what a worker has when it is told to drain, in milliseconds. Default: 60,000.
+   */
+  readonly drainMs?: number | undefined;
   /** Ends the wait for a broker that is not there yet. Default: the wait has no end. */
   readonly signal?: AbortSignal | undefined;
   /** Told of a broker that is not there, or forbids something later. Default: process warnings. */
@@ -44,10 +49,12 @@ export const WORKER_OPTION_NAMES: OptionNames<WorkerOptions> = {
   name: true,
   labels: true,
   capacity: true,
+  drainMs: true,
   signal: true,
   logger: true,
 };
 const CAPACITY = 64;
+const DRAIN_MS = 60_000;
 /** The shortest and the longest lease that a client can ask for, in milliseconds. */
 export const LEASE_RANGE = [1000, 120_000] as const;
 
@@ -58,6 +65,7 @@ export interface WorkerSettings {
   readonly restriction: Restriction;
   readonly labels: Readonly<Record<string, string>>;
   readonly capacity: number;
+  readonly drainMs: number;
   readonly name: string;
 }
 
@@ -78,6 +86,7 @@ export function workerSettings(options: WorkerOptions): WorkerSettings {
     restriction: new Restriction(options.always),
     labels: checkLabels(options.labels),
     capacity: wholeFrom('capacity', 1, options.capacity ?? CAPACITY),
+    drainMs: atLeast('drainMs', 0, options.drainMs ?? DRAIN_MS),
     name: nameOf(options.name),
   };
 }

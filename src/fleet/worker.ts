@@ -1,6 +1,7 @@
 import { Client, type FarService } from '../remote/for-fleet.js';
 import { atLeast, readOptions } from '../support/checks.js';
 import { warnTo } from '../support/logger.js';
+import { packageVersion } from '../support/package/version.js';
 import { settlesWithin, startTimer } from '../support/timing.js';
 import { Broker, type Heard } from './line/broker.js';
 import { accessOf } from './line/broker-access.js';
@@ -16,15 +17,13 @@ import {
   workerSettings,
 } from './worker-options.js';
 
-const DRAIN_MS = 60_000;
-
 /** A worker of a pool. */
 export interface WorkerService extends FarService {
   /** The id by which clients know the worker. */
   readonly id: string;
   /**
    * Takes no new work from now on, and ends once all calls are over and all tools are disposed of:
-   * after `atMostMs` (default 60,000) at the latest. Clients are told.
+   * after `atMostMs` (default: `drainMs`) at the latest. Clients are told.
    */
   drain(atMostMs?: number): Promise<void>;
 }
@@ -94,12 +93,16 @@ class Worker implements WorkerService {
     this.#stops = [
       broker.listen(subjects.who, ({ answer }) => answer?.(toJson(this.#info()))),
       broker.listen(own, place),
+      broker.listen(subjects.drain(this.id), ({ answer }) => {
+        void this.drain();
+        answer?.(new Uint8Array());
+      }),
       broker.listen(`${own}.*`, (heard) => this.#hear(heard)),
     ];
     this.#openings.open();
   }
 
-  async drain(atMostMs = DRAIN_MS): Promise<void> {
+  async drain(atMostMs = this.#settings.drainMs): Promise<void> {
     atLeast('atMostMs', 0, atMostMs);
     if (!this.#isDraining) {
       this.#isDraining = true;
@@ -134,11 +137,13 @@ class Worker implements WorkerService {
 
   #info(): WorkerInfo {
     const { name, labels, capacity } = this.#settings;
+    const version = packageVersion();
     const clients = [...this.#lines.values()].map(({ client }) => client);
     const sessions = clients.reduce((sum, client) => sum + client.sessions, 0);
     const running = this.#running;
     const load = Math.min(1, running / capacity);
-    return { id: this.id, name, labels, running, sessions, load, draining: this.#isDraining };
+    const counts = { running, capacity, clients: clients.length, sessions, load };
+    return { id: this.id, name, version, labels, ...counts, draining: this.#isDraining };
   }
 
   /** The number of calls under way, idle tools left out. */

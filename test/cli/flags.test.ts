@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
+import { fleetCommand } from '../../src/cli/fleet-command.js';
 import { mcpCommand } from '../../src/cli/mcp-command.js';
 import { runCommand } from '../../src/cli/run/run-command.js';
 import { schemaCommand } from '../../src/cli/schema-command.js';
@@ -11,6 +12,7 @@ const COMMANDS: readonly (readonly [command: Command, file: string, pages: reado
   [runCommand(), 'src/cli/run/run-once.ts', ['docs/cli.md']],
   [mcpCommand(), 'src/cli/mcp-command.ts', ['docs/mcp.md', 'docs/fleet.md']],
   [serveCommand(), 'src/cli/serve-command.ts', ['docs/fleet.md', 'docs/remote.md']],
+  [fleetCommand(), 'src/cli/fleet-command.ts', ['docs/fleet.md']],
   [schemaCommand(), 'src/cli/schema-command.ts', ['docs/cli.md']],
 ];
 

@@ -8,6 +8,7 @@ import {
 } from '../../src/fleet/index.js';
 import { InputError } from '../../src/index.js';
 import { BusyError } from '../../src/remote/index.js';
+import { packageVersion } from '../../src/support/package/version.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { useDisposal } from '../support/disposal.js';
 import { leavesNothingBehind, makeFolder, useFolder } from '../support/leftovers.js';
@@ -65,8 +66,11 @@ describe('a fleet', where(installed('nats-server')), async () => {
       {
         id,
         name: 'one',
+        version: packageVersion(),
         labels: { gpu: 'a100' },
         running: 0,
+        capacity: 64,
+        clients: 1,
         sessions: 1,
         load: 0,
         draining: false,

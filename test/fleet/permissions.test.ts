@@ -116,6 +116,14 @@ describe('pools of one account, by permissions', where(installed('nats-server'))
     expect(refusals.filter((each) => each.includes('Publish'))).toHaveLength(2);
   });
 
+  test('R5: a client with the documented permissions can drain no worker', async () => {
+    const { id } = await worker();
+    const fleet = await connect('alice');
+    expect(await failureOf(fleet.drain(id))).toMatchObject({
+      message: `The broker forbids this user to publish on forkline.eval.drain.${id}`,
+    });
+  });
+
   test('R5: a client of another pool finds no worker in this one, and starts nothing', async () => {
     await worker();
     await connect('other', { pool: 'rollouts' });

@@ -152,7 +152,7 @@ export class BrokerLink implements Link {
     const answer = await this.#broker.ask(this.#subject, new Uint8Array(), this.#leaseMs / 4);
     if (this.#isClosed) return;
     if (answer === 'nobody') this.#absent();
-    else if (answer !== 'silence') {
+    else if (answer !== 'silence' && answer !== 'forbidden') {
       if (answer.length === 0) this.#heard();
       else this.#close('the other side knows nothing of it any more');
     }

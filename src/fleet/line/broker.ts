@@ -8,9 +8,9 @@ import { type BrokerAccess, whyNotConnected } from './broker-access.js';
 
 /**
  * The outcome of a question: the answer; `nobody`: no one listens on the subject; `silence`: no answer
- * in time.
+ * in time; `forbidden`: the broker does not let this side ask there.
  */
-type Answered = Uint8Array | 'nobody' | 'silence';
+type Answered = Uint8Array | 'nobody' | 'silence' | 'forbidden';
 
 type Library = typeof import('@nats-io/transport-node');
 
@@ -128,6 +128,7 @@ export class Broker {
       const { data } = await this.#connection.request(subject, payload, { timeout: ms });
       return data;
     } catch (error) {
+      if (this.#isForbidden(error)) return 'forbidden';
       return this.#isNobody(error) ? 'nobody' : 'silence';
     }
   }
@@ -190,6 +191,10 @@ export class Broker {
 
   async close(): Promise<void> {
     await this.#connection.close();
+  }
+
+  #isForbidden(error: unknown): boolean {
+    return error instanceof Error && error.cause instanceof this.#library.PermissionViolationError;
   }
 
   #isNobody(error: unknown): boolean {
