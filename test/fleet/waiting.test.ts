@@ -109,6 +109,7 @@ describe('a call that finds all workers busy', where(installed('nats-server')), 
     const file = folder.file('never');
     const controller = new AbortController();
     const { signal } = controller;
+    const before = fleet.run('echo before');
     const running = fleet.run(`echo ran >${file}`, { signal });
     const spawning = failureOf(fleet.spawn(`echo ran >${file}`, { signal }));
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -119,6 +120,7 @@ describe('a call that finds all workers busy', where(installed('nats-server')), 
     });
     expect(await spawning).toMatchObject({ message: 'enough' });
     await free();
+    expect(printed(await before)).toBe('before\n');
     expect(printed(await fleet.run(`cat ${file} 2>&1`))).toMatch(/No such file/);
   });
 
