@@ -2,7 +2,16 @@ import { relative } from 'node:path';
 import { filesIn, type Import, read } from './house.js';
 
 /** The crates of the house; a crate knows those before it, and no other. */
-export const crates = ['launch', 'journal', 'pending', 'protocol', 'keeper', 'engine', 'far', 'addon'];
+export const crates = [
+  'launch',
+  'journal',
+  'pending',
+  'protocol',
+  'keeper',
+  'engine',
+  'far',
+  'addon',
+];
 
 const TESTS = /\/tests(?:\.rs$|\/)/;
 
