@@ -13,6 +13,7 @@ import { type CommandLimits, readLimits } from '../options/limits.js';
 import { type CarriedBy, namesOf, type OptionsOf } from '../options/roads.js';
 import { spillPathOf } from '../options/values.js';
 import type { OnDenied } from '../sandbox/denials/again.js';
+import { withSameSet } from '../sandbox/pending/pending-set.js';
 import type { SandboxOption, SandboxPolicy } from '../sandbox/policy.js';
 import { toolSandbox } from '../sandbox/read-policy.js';
 import { pinSandbox } from '../sandbox/resolve.js';
@@ -231,15 +232,14 @@ export function showingPaths<S extends Pick<CommonSettings, 'sandbox'>>(
   if (sandbox === undefined || paths.length === 0) return settings;
   const known = showing.get(sandbox) ?? new Map<string, SandboxPolicy>();
   showing.set(sandbox, known);
-  const key = paths.join('\0');
-  const shown = known.get(key) ?? withShown(sandbox, paths);
-  known.set(key, shown);
+  const shown = known.get(paths.join('\0')) ?? withSameSet(sandbox, withShown(sandbox, paths));
+  known.set(paths.join('\0'), shown);
   return { ...settings, sandbox: shown };
 }
 
 function withShown(sandbox: SandboxPolicy, paths: readonly string[]): SandboxPolicy {
-  const { allowRead = [] } = sandbox.filesystem ?? {};
-  return { ...sandbox, filesystem: { ...sandbox.filesystem, allowRead: [...allowRead, ...paths] } };
+  const allowRead = [...(sandbox.filesystem?.allowRead ?? []), ...paths];
+  return { ...sandbox, filesystem: { ...sandbox.filesystem, allowRead } };
 }
 
 /** Where the whole output of a call will be, beside all others of its tool: the model is told. */

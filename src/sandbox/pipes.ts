@@ -1,3 +1,4 @@
+import { withSameSet } from './pending/pending-set.js';
 import type { SandboxPolicy } from './policy.js';
 
 /** The directory of pipes, by policy. */
@@ -8,7 +9,7 @@ const known = new WeakMap<SandboxPolicy, string>();
  * the policy says, and not mentioned in reports.
  */
 export function withPipes(policy: SandboxPolicy, directory: string): SandboxPolicy {
-  const same = { ...policy };
+  const same = withSameSet(policy, { ...policy });
   known.set(same, directory);
   return same;
 }

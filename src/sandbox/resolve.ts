@@ -243,7 +243,7 @@ function planned(
     ...(sandbox.proxyPort === undefined ? [] : proxyEntries(policy)),
     ...portEntries(policy.ports),
     undoEntries(policy),
-    pendingEntries(policy, writable),
+    pendingEntries(policy, writable, pipes),
     sandbox.ownTmp ? '' : 'tmp\0shared\0',
     pinned('write', [...writable.filter((path) => !isGits(path)), ...pipes]),
     pinned('git', existing(git.directories)),

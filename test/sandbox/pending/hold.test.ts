@@ -2,18 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import {
-  acceptChanges,
-  createBashTool,
-  findChanges,
-  listChanges,
-  revertChanges,
-  run,
-} from '../../../src/index.js';
+import { findChanges, listChanges, run } from '../../../src/index.js';
 import { useState } from '../../support/held.js';
 import { leavesNothingBehind, useFolder, useFolders } from '../../support/leftovers.js';
-import { failureOf } from '../../support/results.js';
-import { textOf as saidBy } from '../../support/tool.js';
 import { fill, held, holding, picture, textOf } from './held.js';
 
 leavesNothingBehind(20);
@@ -201,26 +192,6 @@ test('what was accepted and is removed inside is removed outside by the next acc
   expect(textOf(join(cwd, 'new/g'))).toBe('3\n');
 });
 
-test('another process finds what is held, accepts it, and drops it', async () => {
-  const cwd = work();
-  const script = `import { run } from './dist/index.js';
-    const { changes } = await run('echo held >a; rm b', { cwd: ${JSON.stringify(cwd)}, sandbox: { mode: 'workspace-write', changes: 'hold' } });
-    console.log(changes.id);`;
-  const args = ['--input-type=module', '-e', script];
-  const id = execFileSync(process.execPath, args, { encoding: 'utf8', env: process.env }).trim();
-  expect(await listChanges({ workspace: cwd })).toMatchObject([
-    { id, state: 'held', changed: 1, deleted: 1, cwd },
-  ]);
-  expect(await acceptChanges(id, [join(cwd, 'a')])).toMatchObject({ accepted: [join(cwd, 'a')] });
-  expect(textOf(join(cwd, 'a'))).toBe('held\n');
-  expect(await revertChanges(id)).toMatchObject({ reverted: [join(cwd, 'b')], conflicts: [] });
-  expect(await listChanges({ workspace: cwd })).toEqual([]);
-  expect(textOf(join(cwd, 'b'))).toBe('b\n');
-  expect(await failureOf(acceptChanges(id))).toMatchObject({
-    message: `id: expected that of held changes, got "${id}"`,
-  });
-});
-
 test('what is dropped is gone, and the next command begins anew', async () => {
   const cwd = work();
   const sandbox = holding();
@@ -232,45 +203,4 @@ test('what is dropped is gone, and the next command begins anew', async () => {
   expect(second.changes.list).toMatchObject([{ kind: 'changed', path: join(cwd, 'b') }]);
   expect(second.changes.id).not.toBe(first.changes.id);
   expect(picture(cwd)).toBe(picture(work()));
-});
-
-test('all commands of a tool have one set, which the tool reads', async () => {
-  const cwd = work();
-  const bash = createBashTool({ contract: 'plain', cwd, sandbox: holding() });
-  try {
-    expect(await bash.heldChanges?.read()).toMatchObject({ state: 'held', list: [] });
-    expect(bash.changes).toBeUndefined();
-    await bash.execute({ command: 'echo one >a' });
-    const said = saidBy(await bash.execute({ command: 'cat a; echo two >b' }));
-    expect(said).toContain('"one\\n"');
-    expect(said).toContain('Held, not in effect: 2 files (2 changed). The user can accept them.');
-    const changes = await bash.heldChanges?.read();
-    expect(changes).toMatchObject({ state: 'held', changed: 2 });
-    if (changes?.state === 'held') await changes.accept();
-    expect([textOf(join(cwd, 'a')), textOf(join(cwd, 'b'))]).toEqual(['one\n', 'two\n']);
-  } finally {
-    await bash.dispose();
-  }
-});
-
-test.each([
-  [{ changes: 'maybe' }, "sandbox.changes: expected 'apply', 'hold' or 'discard', got \"maybe\""],
-  [{ mode: 'danger-full-access' }, "expected 'apply' with mode 'danger-full-access'"],
-  [{ mode: 'read-only' }, "expected 'apply' with mode 'read-only'"],
-  [{ undo: true }, "expected 'apply' with undo"],
-  [{ require: 'landlock' }, "expected 'apply' with require: 'landlock'"],
-  [{ filesystem: { tmp: 'shared' } }, "expected 'apply' with filesystem.tmp: 'shared'"],
-  [{ filesystem: { allowWrite: ['/'] } }, "expected 'apply' with filesystem.allowWrite: ['/']"],
-])('refused by its name: %j', async (more, message) => {
-  const sandbox = { ...holding(), ...more } as ReturnType<typeof holding>;
-  const failure = await failureOf(run('true', { cwd: newFolder(), sandbox }));
-  expect(failure).toMatchObject({ message: expect.stringContaining(message) });
-});
-
-test('a file that is to be written to can not be held', async () => {
-  const cwd = work();
-  const sandbox = holding({ filesystem: { allowWrite: [join(newFolder(), 'x')] } });
-  writeFileSync(sandbox.filesystem?.allowWrite?.[0] ?? '', '');
-  const failure = await failureOf(run('true', { cwd, sandbox }));
-  expect(failure).toMatchObject({ message: expect.stringMatching(/holding the changes of '.*x'/) });
 });

@@ -154,6 +154,7 @@ impl Plan {
                 }
                 (b"undo-full", b"refuse") => plan.undo.as_mut()?.refuses = true,
                 (b"pending-at", path) => plan.pending = Some(PendingPlan::new(absolute(path)?)),
+                (b"pending-not", path) => plan.pending.as_mut()?.direct.push(absolute(path)?),
                 (b"pending", b"discarded") => plan.pending.as_mut()?.is_discarded = true,
                 (b"git-program", path) => plan.git_program = Some(absolute(path)?),
                 (b"settings", b"kept") => plan.settings_kept = true,
@@ -210,6 +211,15 @@ impl Plan {
         let cache = self.rules.last().filter(|rule| rule.access == Access::Cache)?;
         self.caches.layers.push((cache.path.clone(), name_in(name)?));
         Some(())
+    }
+
+    /// Returns the rules for paths whose changes are held.
+    pub fn held_rules(&self) -> impl Iterator<Item = &Rule> {
+        let direct = self.pending.iter().flat_map(|pending| &pending.direct);
+        let direct: Vec<&PathBuf> = direct.collect();
+        let is_held =
+            move |rule: &&Rule| rule.access == Access::Write && !direct.contains(&&rule.path);
+        self.rules.iter().filter(is_held)
     }
 
     /// Returns the directories that are the sandbox's own.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{layer, roots};
 use crate::sandbox::layers::overlay;
-use crate::sandbox::plan::{Access, Plan};
+use crate::sandbox::plan::Plan;
 use crate::sandbox::report::SetupError;
 use crate::sandbox::tree::{Content, Placement};
 
@@ -12,8 +12,7 @@ use crate::sandbox::tree::{Content, Placement};
 /// nothing is covered.
 pub fn hold(plan: &Plan, steps: &mut [Placement]) -> Result<(), SetupError> {
     let Some(pending) = &plan.pending else { return Ok(()) };
-    let rules = plan.rules.iter().filter(|rule| rule.access == Access::Write);
-    for (index, rule) in rules.enumerate() {
+    for (index, rule) in plan.held_rules().enumerate() {
         let made = || {
             let lower = rule.open()?;
             overlay(&[&lower], &layer(&pending.at, index), &rule.path, true)

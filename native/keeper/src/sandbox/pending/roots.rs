@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use crate::sandbox::place;
-use crate::sandbox::plan::{Access, Plan};
+use crate::sandbox::plan::Plan;
 use crate::sandbox::report::{Protection, SetupError};
 
 const ROOTS: &str = "roots";
@@ -28,8 +28,7 @@ pub struct HeldRoot {
 
 /// Returns the directories of a resolved plan, the shorter paths first.
 pub fn of(plan: &Plan) -> Result<Vec<HeldRoot>, SetupError> {
-    let rules = plan.rules.iter().filter(|rule| rule.access == Access::Write);
-    let roots = rules.map(|rule| {
+    let roots = plan.held_rules().map(|rule| {
         let refuse = |error| refuse(&rule.path)(error);
         let file = rule.open().map_err(refuse)?;
         if !rule.path.is_dir() {

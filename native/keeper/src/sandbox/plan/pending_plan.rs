@@ -9,11 +9,13 @@ pub struct PendingPlan {
     pub at: PathBuf,
     /// Whether the directory goes with the sandbox.
     pub is_discarded: bool,
+    /// Writable paths that are as they are outside, by which commands talk to their host.
+    pub direct: Vec<PathBuf>,
 }
 
 impl PendingPlan {
     /// `at` is absolute.
     pub fn new(at: PathBuf) -> PendingPlan {
-        PendingPlan { at, is_discarded: false }
+        PendingPlan { at, is_discarded: false, direct: Vec::new() }
     }
 }
