@@ -1,9 +1,11 @@
 //! Puts changes into effect: each file at once, by a rename. What was changed outside meanwhile stays as it is.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use forkline_journal::NodeKind;
 use rustix::fs::{FlockOperation, Mode, OFlags, Stat, flock, openat};
 use rustix::io::Errno;
 
@@ -11,8 +13,8 @@ use crate::error::PendingError;
 use crate::guard::{lost, setting};
 use crate::layer::handle_of;
 use crate::listing::{is_among, renamed};
-use crate::node::{enter_beneath, is_directory, look, parted, stamp};
-use crate::not_accepted::NotAccepted;
+use crate::node::{enter_beneath, is_directory, kind_of, look, parted, stamp};
+use crate::not_accepted::{NotAccepted, changed};
 use crate::putting::{Placing, put, restore_rights};
 use crate::removing::{first_later, remove};
 use crate::set::{PendingSet, open_set};
@@ -131,10 +133,9 @@ impl Accepting {
             return;
         }
         let is_named = paths.is_some_and(|paths| paths.contains(&path));
-        let is_dir = entry.inside.as_ref().or(entry.outside.as_ref()).is_some_and(is_directory);
-        let is_gone = entry.what == Difference::Deleted;
-        let why = setting(&path, is_dir, &self.set.guarded);
-        let why = why.or_else(|| lost(&path, &self.set.guarded).filter(|_| is_gone && is_dir));
+        let kind =
+            entry.inside.as_ref().or(entry.outside.as_ref()).map_or(NodeKind::Other, kind_of);
+        let why = setting(&path, kind, &self.set.guarded).or_else(|| self.lost(entry, &path));
         if let Some(why) = why.filter(|_| !is_named) {
             self.done.held_back.push((path, why.to_owned()));
             return;
@@ -143,6 +144,20 @@ impl Accepting {
             Ok(()) => self.done.accepted.push(path),
             Err(NotAccepted(why)) => self.done.conflicts.push((path, why)),
         }
+    }
+
+    /// Returns why a directory does not make place for something else, or nothing, but by its own path.
+    fn lost(&self, entry: &LayerEntry, path: &Path) -> Option<&'static str> {
+        entry.outside.as_ref().filter(|outside| is_directory(outside))?;
+        if entry.inside.as_ref().is_some_and(is_directory) {
+            return None;
+        }
+        let lower = self.set.roots.get(entry.root)?.lower.as_ref().ok()?;
+        let (above, name) = parted(&entry.path);
+        let is_gits = |path: &Path, _: &Stat| path.file_name() == Some(OsStr::new(".git"));
+        let outside = enter_beneath(lower.as_fd(), above).ok()?;
+        let found = first_later(outside.as_fd(), name, &entry.path, &is_gits);
+        lost(path, !matches!(found, Ok(None)), &self.set.guarded)
     }
 
     fn settle(&mut self, entry: &LayerEntry) -> Result<(), NotAccepted> {
@@ -162,12 +177,14 @@ impl Accepting {
         }
         let inside = enter_beneath(root.upper.as_fd(), above)?;
         let from = look(inside.as_fd(), name)?.ok_or(Errno::NOENT)?;
-        let places = Placing { from: inside.as_fd(), to: outside.as_fd(), name };
+        let replaced = now.as_ref().map(stamp);
+        let mut places = Placing { from: inside.as_fd(), to: outside.as_fd(), name, replaced };
         if matches!(entry.what, Difference::Mode | Difference::Attributes) {
             restore_rights(&places, &from)?;
         } else {
             if now.as_ref().is_some_and(|now| is_directory(now) != is_directory(&from)) {
                 remove(outside.as_fd(), name)?;
+                places.replaced = None;
             }
             self.place(entry, &places, &from)?;
         }
@@ -245,10 +262,6 @@ impl Accepting {
         held_back.sort();
         Settlement { accepted, conflicts, held_back }
     }
-}
-
-fn changed() -> NotAccepted {
-    NotAccepted("it was changed outside".to_owned())
 }
 
 fn of_parent(errno: Errno) -> NotAccepted {

@@ -3,9 +3,10 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use forkline_journal::NodeKind;
+
 /// What in a directory of git's no program obeys: names, or those of directories with all below.
-const HARMLESS: [&str; 21] = [
-    "objects",
+const HARMLESS: [&str; 20] = [
     "refs",
     "logs",
     "lfs",
@@ -29,29 +30,24 @@ const HARMLESS: [&str; 21] = [
 ];
 
 /// Returns why a path is only accepted by itself; `None`: it is harmless. `guarded`: settings of the workspace;
-/// `is_directory`: what commands have made of it, or removed there.
-pub(crate) fn setting(
-    path: &Path,
-    is_directory: bool,
-    guarded: &[PathBuf],
-) -> Option<&'static str> {
+/// `kind`: what commands have made of it, or removed there.
+pub(crate) fn setting(path: &Path, kind: NodeKind, guarded: &[PathBuf]) -> Option<&'static str> {
     if guarded.iter().any(|one| path.starts_with(one)) {
         return Some("it is a setting that programs outside obey");
     }
     let mut parts = path.components().map(|part| part.as_os_str());
     parts.find(|part| *part == OsStr::new(".git"))?;
     let rest: Vec<&OsStr> = parts.collect();
-    if rest.is_empty() && !is_directory {
-        return Some("it leads git to another directory");
+    if rest.is_empty() && kind != NodeKind::Directory || kind == NodeKind::Link {
+        return Some("it leads git to another place");
     }
     (!is_harmless(&rest)).then_some("git obeys it")
 }
 
-/// Returns why a directory is only removed by its own path.
-pub(crate) fn lost(path: &Path, guarded: &[PathBuf]) -> Option<&'static str> {
-    let is_gits = path.file_name() == Some(OsStr::new(".git"));
+/// Returns why a directory is only removed by its own path. `has_git`: one of git's is in it.
+pub(crate) fn lost(path: &Path, has_git: bool, guarded: &[PathBuf]) -> Option<&'static str> {
     let has_setting = guarded.iter().any(|one| one.starts_with(path) && one.exists());
-    (is_gits || has_setting).then_some("settings that programs outside obey would go with it")
+    (has_git || has_setting).then_some("settings that programs outside obey would go with it")
 }
 
 fn is_harmless(rest: &[&OsStr]) -> bool {
@@ -63,6 +59,8 @@ fn is_harmless(rest: &[&OsStr]) -> bool {
             let own = below.get(1..).unwrap_or_default();
             own.is_empty() || is_harmless(own) && !below.iter().any(|part| is_obeyed(part))
         }
+        // Alternates name other stores of objects.
+        "objects" => !below.starts_with(&[OsStr::new("info")]) || below.len() == 1,
         "info" => below.first().is_none_or(|one| *one == "exclude" || *one == "refs"),
         _ => HARMLESS.contains(&name) || name == "HEAD" || name.ends_with("_HEAD"),
     }
@@ -70,7 +68,8 @@ fn is_harmless(rest: &[&OsStr]) -> bool {
 
 /// Whether git obeys what has this name in a directory of its own.
 fn is_obeyed(name: &OsStr) -> bool {
-    const OBEYED: [&str; 6] = ["config", "config.worktree", "hooks", "info", "commondir", "gitdir"];
+    const OBEYED: [&str; 7] =
+        ["config", "config.worktree", "hooks", "info", "commondir", "gitdir", "alternates"];
     OBEYED.iter().any(|one| name == *one)
 }
 
@@ -81,12 +80,13 @@ mod tests {
     #[test]
     fn what_programs_obey_is_a_setting() {
         let guarded = [PathBuf::from("/w/.npmrc"), PathBuf::from("/w/.vscode")];
-        let is = |path: &str| setting(Path::new(path), true, &guarded).is_some();
+        let is = |path: &str| setting(Path::new(path), NodeKind::Directory, &guarded).is_some();
         for path in [
             "/w/.npmrc",
             "/w/.vscode/tasks.json",
             "/w/.git/config",
             "/w/.git/hooks/pre-commit",
+            "/w/.git/objects/info/alternates",
             "/w/.git/hooks",
             "/w/.git/info/attributes",
             "/w/.git/worktrees/a/config.worktree",
@@ -118,6 +118,7 @@ mod tests {
         ] {
             assert!(!is(path), "{path}");
         }
-        assert!(setting(Path::new("/w/sub/.git"), false, &guarded).is_some());
+        assert!(setting(Path::new("/w/sub/.git"), NodeKind::File, &guarded).is_some());
+        assert!(setting(Path::new("/w/.git/modules/a"), NodeKind::Link, &guarded).is_some());
     }
 }

@@ -10,3 +10,8 @@ impl From<Errno> for NotAccepted {
         NotAccepted(std::io::Error::from(errno).to_string())
     }
 }
+
+/// It is not what it was when the layers were mounted.
+pub(crate) fn changed() -> NotAccepted {
+    NotAccepted("it was changed outside".to_owned())
+}

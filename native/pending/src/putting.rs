@@ -15,10 +15,10 @@ use rustix::io::Errno;
 
 use crate::content::copy;
 use crate::node::{
-    by_descriptor, enter_beneath, look, open_as_it_is, open_file, parted, stamp, taken_attributes,
-    type_of,
+    StampedNode, by_descriptor, enter_beneath, look, open_as_it_is, open_file, parted, stamp,
+    taken_attributes, type_of,
 };
-use crate::not_accepted::NotAccepted;
+use crate::not_accepted::{NotAccepted, changed};
 
 /// What a name begins with that stands for another one for a moment.
 const UNFINISHED: &str = ".forkline-accept-";
@@ -30,6 +30,8 @@ pub(crate) struct Placing<'a> {
     pub from: BorrowedFd<'a>,
     pub to: BorrowedFd<'a>,
     pub name: &'a OsStr,
+    /// What is there outside.
+    pub replaced: Option<StampedNode>,
 }
 
 /// Puts something outside, in place of what is there unless that is a directory. `known`: where another name of the
@@ -52,7 +54,11 @@ pub(crate) fn put(
         if known.is_none() {
             still(places, from)?;
         }
-        let is_there = look(places.to, places.name)?.is_some();
+        // The copy may have taken long.
+        if look(places.to, places.name)?.as_ref().map(stamp) != places.replaced {
+            return Err(changed());
+        }
+        let is_there = places.replaced.is_some();
         let flags = if is_there { RenameFlags::empty() } else { RenameFlags::NOREPLACE };
         Ok(renameat_with(places.to, &*unfinished, places.to, places.name, flags)?)
     });

@@ -59,7 +59,7 @@ pub(crate) fn entries(set: &PendingSet) -> LayerEntries {
     for (index, root) in set.roots.iter().enumerate() {
         let Ok(lower) = &root.lower else { continue };
         let mut walk = LayerWalk { set, root: index, found: &mut found };
-        walk.below(Path::new(""), root.upper.as_fd(), Some(lower.as_fd()));
+        walk.below(Path::new(""), root.upper.as_fd(), Some(lower.as_fd()), false);
         walk.removed_since(root.upper.as_fd(), lower.as_fd());
     }
     found
@@ -76,23 +76,25 @@ struct LayerName<'a> {
     upper: BorrowedFd<'a>,
     lower: Option<BorrowedFd<'a>>,
     name: &'a OsStr,
+    is_made: bool,
 }
 
 impl LayerWalk<'_> {
-    fn below(&mut self, path: &Path, upper: BorrowedFd, lower: Option<BorrowedFd>) {
+    /// `is_made`: the directory was made anew, or one above it: nothing of the one below is seen.
+    fn below(&mut self, path: &Path, upper: BorrowedFd, lower: Option<BorrowedFd>, is_made: bool) {
         let names = match names_in(upper) {
             Ok(names) => names,
             Err(errno) => return self.miss(path, errno),
         };
+        let is_made = is_made || matches!(is_opaque(upper), Ok(true));
         for name in &names {
-            let one = LayerName { upper, lower, name };
+            let one = LayerName { upper, lower, name, is_made };
             let path = path.join(name);
             if let Err(errno) = self.take(&path, &one) {
                 self.miss(&path, errno);
             }
         }
-        // Nothing else of the directory below is seen.
-        let (Some(lower), Ok(true)) = (lower, is_opaque(upper)) else { return };
+        let Some(lower) = lower.filter(|_| is_made) else { return };
         for name in names_in(lower).unwrap_or_default() {
             if names.binary_search(&name).is_err()
                 && let Ok(Some(outside)) = look(lower, &name)
@@ -139,7 +141,7 @@ impl LayerWalk<'_> {
                 }
                 _ => None,
             };
-            self.below(path, upper.as_fd(), lower.as_ref().map(AsFd::as_fd));
+            self.below(path, upper.as_fd(), lower.as_ref().map(AsFd::as_fd), one.is_made);
         }
         Ok(())
     }

@@ -55,6 +55,15 @@ test('a later command with the same policy sees what an earlier one has changed,
   expect(textOf(join(cwd, 'a'))).toBe('held\nmore\n');
 });
 
+test('a directory that is made anew has nothing of the one before', async () => {
+  const [cwd, other] = [work(), work()];
+  const command = 'rm -r sub; mkdir -p sub/deep; echo new >sub/deep/n; rm -r gone; echo file >gone';
+  const { changes } = await held(command, cwd);
+  expect(await changes.accept()).toMatchObject({ conflicts: [], heldBack: [] });
+  execFileSync('bash', ['-c', command], { cwd: other });
+  expect(picture(cwd)).toBe(picture(other));
+});
+
 test('of several at once one is accepted, and the others have conflicts then', async () => {
   const cwd = work();
   const tries = await Promise.all(
@@ -138,16 +147,38 @@ test('settings are accepted by their own path alone', async () => {
   const text =
     'git config core.fsmonitor evil; echo evil >.npmrc; echo evil >.git/hooks/pre-commit; echo fine >a';
   const { changes } = await held(text, cwd);
+  const reason = 'it is a setting that programs outside obey';
   const { accepted, heldBack } = await changes.accept();
   expect(accepted).toEqual([join(cwd, 'a')]);
   expect(heldBack).toEqual([
-    { path: join(cwd, '.git/config'), reason: 'git obeys it' },
-    { path: join(cwd, '.git/hooks/pre-commit'), reason: 'git obeys it' },
-    { path: join(cwd, '.npmrc'), reason: 'it is a setting that programs outside obey' },
+    { path: join(cwd, '.git/config'), reason },
+    { path: join(cwd, '.git/hooks/pre-commit'), reason },
+    { path: join(cwd, '.npmrc'), reason },
   ]);
   expect(await changes.accept(['.'])).toMatchObject({ accepted: [], heldBack });
   expect(await changes.accept(['.npmrc'])).toMatchObject({ accepted: [join(cwd, '.npmrc')] });
   expect(textOf(join(cwd, '.git/config'))).not.toContain('evil');
+});
+
+test('hooks elsewhere are settings, and so is what makes place for a link', async () => {
+  const cwd = work();
+  execFileSync(
+    'bash',
+    [
+      '-c',
+      'git init -q; git config core.hooksPath .githooks; mkdir .githooks; echo >.githooks/pre-commit; mkdir nested; git init -q nested',
+    ],
+    { cwd },
+  );
+  const text =
+    'echo evil >.githooks/pre-commit; rm -r nested; mkdir evil; mv .git/objects evil; ln -s ../evil .git/objects';
+  const { changes } = await held(text, cwd);
+  const { heldBack, accepted } = await changes.accept();
+  expect(heldBack.map(({ path }) => path.slice(cwd.length + 1))).toEqual(
+    expect.arrayContaining(['.git/objects', '.githooks/pre-commit', 'nested']),
+  );
+  expect(accepted.some((path) => path.startsWith(join(cwd, 'nested')))).toBe(false);
+  expect(textOf(join(cwd, '.githooks/pre-commit'))).toBe('\n');
 });
 
 test('git works inside, and its commit is there once it is accepted', async () => {
