@@ -7,7 +7,7 @@ import { useState } from '../../support/held.js';
 import { leavesNothingBehind, useFolder, useFolders } from '../../support/leftovers.js';
 import { fill, held, holding, picture, textOf } from './held.js';
 
-leavesNothingBehind(20);
+leavesNothingBehind(40);
 const state = useFolder();
 useState(() => state.path);
 const newFolder = useFolders();
