@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { readPending } from '../../engine/pending/pending.js';
 import type { Changes, CommandChanges, HeldChanges } from '../../engine/undo/changes.js';
+import { messageOf } from '../../support/errors.js';
 import { isAmong } from '../paths.js';
 import { DiscardedChanges, HeldChangesHere } from './changes-here.js';
 import type { PendingSet } from './pending-set.js';
@@ -34,9 +35,24 @@ export async function findPending(id: unknown): Promise<HeldChanges | undefined>
   return new HeldChangesHere({ id: about.id, ...facts }, place);
 }
 
+/** Returns what is told of a set that can't be read: the command has run all the same. */
+export function unknownSet(
+  { id, directory, isDiscarded }: KnownSet,
+  cwd: string,
+  error: unknown,
+): Changes | HeldChanges {
+  const unseen = [`what is held can't be read: ${messageOf(error)}`];
+  const counts = { created: 0, changed: 0, deleted: 0, renamed: 0, unrevertable: [] };
+  const facts = { list: [], more: 0, ...counts, complete: false, unseen };
+  const place = { directory: dirname(directory), id, cwd };
+  return isDiscarded ? new DiscardedChanges(facts) : new HeldChangesHere({ id, ...facts }, place);
+}
+
+type KnownSet = PendingSet & { readonly isDiscarded: boolean };
+
 /** Reads the changes of a set, relative to a directory. */
 export async function readSet(
-  { id, directory, isDiscarded }: PendingSet & { readonly isDiscarded: boolean },
+  { id, directory, isDiscarded }: KnownSet,
   cwd: string,
 ): Promise<Changes | HeldChanges> {
   const place = { directory: dirname(directory), id, cwd };
