@@ -11,7 +11,7 @@ import { noteLayers } from './caches/refresh.js';
 import { HIDDEN_IN_HOME, HIDDEN_IN_SYSTEM, KEPT_SETTINGS, PROXY_PORT } from './defaults.js';
 import { execEntries, isAsking } from './exec/entries.js';
 import { areSettingsAmong, judgedSettings } from './git/judged.js';
-import { OBEYED_BY_GIT } from './git/names.js';
+import { obeyedIn } from './git/names.js';
 import { refuseUnseen } from './hidden-processes.js';
 import { agentsOf, type OfferedAgents } from './keys/agents.js';
 import { publicDockerDirectories, shownDockerConfig } from './keys/docker-config.js';
@@ -144,7 +144,7 @@ function resolveNow(
   if (filesystem.denyRead === undefined && home) {
     shown.push(...publicSshFiles(home), ...publicDockerDirectories(home));
   }
-  const obeyed = git.directories.flatMap((path) => OBEYED_BY_GIT.map((name) => join(path, name)));
+  const obeyed = git.directories.flatMap(obeyedIn);
   const ownTmp = filesystem.tmp !== 'shared';
   return planned(policy, granted, {
     judged: [

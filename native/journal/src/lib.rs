@@ -21,7 +21,7 @@ pub use changes::told::changes;
 pub use node::NodeKind;
 pub use reader::error::JournalError;
 pub use revert::reverting::{Reverted, revert};
-pub use sweep::{StoreBounds, sweep};
+pub use sweep::{KEPT_BOUNDS, StoreBounds, StoredOne, ids_in, is_id, remove_oldest, sweep};
 pub use writer::journal::Journal;
 pub use writer::limits::{
     Fate, JournalLimits, JournalLimits as Limits, NameAt, RefusedByJournal as CallRefused, WhenFull,

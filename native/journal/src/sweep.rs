@@ -15,20 +15,26 @@ use crate::store::LOG;
 /// The bounds of a store.
 #[derive(Debug, Clone, Copy)]
 pub struct StoreBounds {
-    /// The most journals.
-    pub journals: usize,
+    /// The most journals, or whatever it has.
+    pub count: usize,
     /// The most bytes of all together, on the disk.
     pub bytes: u64,
     /// The highest age.
     pub age: Duration,
 }
 
-/// What is found of a journal without reading it.
-struct StoredJournal {
-    id: String,
+/// The bounds of what is kept for a user.
+pub const KEPT_BOUNDS: StoreBounds =
+    StoreBounds { count: 1000, bytes: 4 << 30, age: Duration::from_secs(14 * 24 * 3600) };
+
+/// What is found of one without reading it.
+pub struct StoredOne {
+    /// Its id.
+    pub id: String,
     /// When something was last added, in seconds since 1970.
-    at: i64,
-    bytes: u64,
+    pub at: i64,
+    /// The bytes on the disk.
+    pub bytes: u64,
 }
 
 /// Removes the oldest journals beyond some bounds, except those in use. Returns how many are gone.
@@ -36,32 +42,46 @@ struct StoredJournal {
 /// # Errors
 /// The store can't be read.
 pub fn sweep(store: BorrowedFd, bounds: &StoreBounds) -> io::Result<usize> {
-    let mut all: Vec<_> = names(store)?.into_iter().filter_map(|id| look_at(store, id)).collect();
-    all.sort_by_key(|journal| std::cmp::Reverse(journal.at));
+    let all = ids_in(store)?.into_iter().filter_map(|id| look_at(store, id)).collect();
+    Ok(remove_oldest(all, bounds, |id| remove(store, id)))
+}
+
+/// Removes the oldest beyond some bounds. Returns how many are gone. `remove`: returns false for one that is in use.
+pub fn remove_oldest(
+    mut all: Vec<StoredOne>,
+    bounds: &StoreBounds,
+    remove: impl Fn(&str) -> bool,
+) -> usize {
+    all.sort_by_key(|one| std::cmp::Reverse(one.at));
     let oldest = now().seconds.saturating_sub(bounds.age.as_secs() as i64);
     let (mut kept, mut bytes, mut gone) = (0, 0, 0);
-    for journal in all {
-        let is_beyond = kept >= bounds.journals
-            || journal.bytes.saturating_add(bytes) > bounds.bytes
-            || journal.at < oldest;
-        if is_beyond && remove(store, &journal.id) {
+    for one in all {
+        let is_beyond = kept >= bounds.count
+            || one.bytes.saturating_add(bytes) > bounds.bytes
+            || one.at < oldest;
+        if is_beyond && remove(&one.id) {
             gone += 1;
         } else {
             kept += 1;
-            bytes += journal.bytes;
+            bytes += one.bytes;
         }
     }
-    Ok(gone)
+    gone
 }
 
-/// Returns the names of journals, and of no other files.
-fn names(store: BorrowedFd) -> io::Result<Vec<String>> {
-    let is_id = |name: &str| {
-        name.len() == 16 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-    };
+/// Returns the names in a store that are ids, and no others.
+///
+/// # Errors
+/// The store can't be read.
+pub fn ids_in(store: BorrowedFd) -> io::Result<Vec<String>> {
     let entries = Dir::read_from(store)?.flatten();
     let names = entries.filter_map(|entry| entry.file_name().to_str().ok().map(ToOwned::to_owned));
     Ok(names.filter(|name| is_id(name)).collect())
+}
+
+/// Returns whether a name is an id.
+pub fn is_id(name: &str) -> bool {
+    name.len() == 16 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 fn open(store: BorrowedFd, id: &str) -> io::Result<OwnedFd> {
@@ -75,9 +95,9 @@ fn files(directory: &OwnedFd) -> Vec<std::ffi::CString> {
     names.filter(|name| !matches!(name.to_bytes(), b"." | b"..")).collect()
 }
 
-fn look_at(store: BorrowedFd, id: String) -> Option<StoredJournal> {
+fn look_at(store: BorrowedFd, id: String) -> Option<StoredOne> {
     let directory = open(store, &id).ok()?;
-    let mut found = StoredJournal { id, at: 0, bytes: 0 };
+    let mut found = StoredOne { id, at: 0, bytes: 0 };
     for name in files(&directory) {
         let Ok(status) = statat(&directory, &*name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
         found.at = found.at.max(status.st_mtime);

@@ -12,7 +12,7 @@ use forkline_journal::{StoreBounds, sweep};
 use support::Scene;
 
 const WIDE: StoreBounds =
-    StoreBounds { journals: 100, bytes: 1 << 30, age: Duration::from_secs(3600) };
+    StoreBounds { count: 100, bytes: 1 << 30, age: Duration::from_secs(3600) };
 
 /// Makes journals that have ended, the first is the oldest.
 fn scene_with(ids: &[&str]) -> Scene {
@@ -47,7 +47,7 @@ fn within_the_bounds_all_stay() {
 #[test]
 fn the_oldest_go_that_are_too_many_or_too_old() {
     let scene = scene_with(&IDS);
-    assert_eq!(sweep(scene.store.as_fd(), &StoreBounds { journals: 2, ..WIDE }).unwrap(), 1);
+    assert_eq!(sweep(scene.store.as_fd(), &StoreBounds { count: 2, ..WIDE }).unwrap(), 1);
     assert_eq!(left(&scene), IDS[1..]);
     let young = StoreBounds { age: Duration::from_secs(90), ..WIDE };
     assert_eq!(sweep(scene.store.as_fd(), &young).unwrap(), 1);
@@ -71,10 +71,10 @@ fn none_goes_that_is_written_and_nothing_else() {
     let journal = scene.begin(IDS[2]);
     fs::write(scene.store_path.join("0123"), "").unwrap();
     fs::create_dir(scene.store_path.join("else")).unwrap();
-    assert_eq!(sweep(scene.store.as_fd(), &StoreBounds { journals: 0, ..WIDE }).unwrap(), 2);
+    assert_eq!(sweep(scene.store.as_fd(), &StoreBounds { count: 0, ..WIDE }).unwrap(), 2);
     assert_eq!(left(&scene), [IDS[2], "0123", "else"]);
     drop(journal);
-    assert_eq!(sweep(scene.store.as_fd(), &StoreBounds { journals: 0, ..WIDE }).unwrap(), 1);
+    assert_eq!(sweep(scene.store.as_fd(), &StoreBounds { count: 0, ..WIDE }).unwrap(), 1);
     assert_eq!(left(&scene), ["0123", "else"]);
 }
 

@@ -24,11 +24,11 @@ use crate::walk::{Difference, LayerEntry, entries};
 /// The file whose lock one process has that accepts.
 const SETTLING: &str = "settling";
 
-/// What was put into effect.
+/// What was put into effect, or dropped.
 #[derive(Debug, Clone, Default)]
 pub struct Settlement {
-    /// What is as the commands have left it.
-    pub accepted: Vec<PathBuf>,
+    /// What is as the commands have left it; of what was dropped, what is as it is outside.
+    pub settled: Vec<PathBuf>,
     /// What was left as it is, and why.
     pub conflicts: Vec<(PathBuf, String)>,
     /// Settings that were not asked for by their own path.
@@ -141,7 +141,7 @@ impl Accepting {
             return;
         }
         match self.settle(entry) {
-            Ok(()) => self.done.accepted.push(path),
+            Ok(()) => self.done.settled.push(path),
             Err(NotAccepted(why)) => self.done.conflicts.push((path, why)),
         }
     }
@@ -186,28 +186,17 @@ impl Accepting {
                 remove(outside.as_fd(), name)?;
                 places.replaced = None;
             }
-            self.place(entry, &places, &from)?;
+            // Where another name of the same file was put.
+            let key = (entry.root, from.st_ino);
+            let has_more = from.st_nlink > 1 && !is_directory(&from);
+            let known = self.links.get(&key).filter(|_| has_more);
+            put(&places, &from, known.map(|path| (lower.as_fd(), &**path)))?;
+            if has_more {
+                self.links.entry(key).or_insert_with(|| entry.path.clone());
+            }
         }
         let put = look(outside.as_fd(), name)?.ok_or(Errno::NOENT)?;
         self.note(entry, SettledState::Put(stamp(&put)))
-    }
-
-    fn place(
-        &mut self,
-        entry: &LayerEntry,
-        places: &Placing,
-        from: &Stat,
-    ) -> Result<(), NotAccepted> {
-        let key = (entry.root, from.st_ino);
-        let has_more = from.st_nlink > 1 && !is_directory(from);
-        let known = self.links.get(&key).filter(|_| has_more).cloned();
-        let root = self.set.roots.get(entry.root).ok_or(Errno::NOENT)?;
-        let lower = root.lower.as_ref().map_err(|why| NotAccepted(why.clone()))?;
-        put(places, from, known.as_deref().map(|path| (lower.as_fd(), path)))?;
-        if has_more {
-            self.links.entry(key).or_insert_with(|| entry.path.clone());
-        }
-        Ok(())
     }
 
     /// Refuses what somebody has changed outside since the layers were mounted.
@@ -256,11 +245,11 @@ impl Accepting {
     }
 
     fn told(self) -> Settlement {
-        let Settlement { mut accepted, mut conflicts, mut held_back } = self.done;
-        accepted.sort();
+        let Settlement { mut settled, mut conflicts, mut held_back } = self.done;
+        settled.sort();
         conflicts.sort();
         held_back.sort();
-        Settlement { accepted, conflicts, held_back }
+        Settlement { settled, conflicts, held_back }
     }
 }
 

@@ -17,8 +17,7 @@ use crate::set::{PendingSet, lock_of, open_set};
 use crate::settled::SettledState;
 use crate::walk::entries;
 
-/// Drops changes: all, with the record of them, or what is at or below these paths. Returns what is as it is outside
-/// as accepted.
+/// Drops changes: all, with the record of them, or what is at or below these paths.
 ///
 /// # Errors
 /// There are none of this id, they can't be read, or are in use.
@@ -33,7 +32,7 @@ pub fn drop_changes(
     let _alone = alone(directory.as_fd(), id, &mut set)?;
     let mut done = Settlement::default();
     if paths.is_none() {
-        done.accepted = found.iter().map(|one| set.absolute(one.root, &one.path)).collect();
+        done.settled = found.iter().map(|one| set.absolute(one.root, &one.path)).collect();
         remove(store, id.as_ref())?;
         return Ok(done);
     }
@@ -46,7 +45,7 @@ pub fn drop_changes(
         match drop_one(root.upper.as_fd(), &entry.path, entry.outside.is_some()) {
             Ok(()) => {
                 set.settled.add(entry.root, &entry.path, SettledState::Dropped)?;
-                done.accepted.push(path);
+                done.settled.push(path);
             }
             Err(Errno::NOTEMPTY) => {
                 let why = "its directory was made anew: drop that".to_owned();

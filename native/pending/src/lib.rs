@@ -21,4 +21,4 @@ pub use accepting::{Settlement, accept};
 pub use dropping::drop_changes;
 pub use error::PendingError;
 pub use listing::changes;
-pub use sweep::{PendingBounds, sweep_pending};
+pub use sweep::sweep_pending;

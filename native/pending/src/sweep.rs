@@ -1,10 +1,10 @@
 //! Old changes that nobody has accepted go, and such as are to be discarded, but none that are in use.
 
-use std::cmp::Reverse;
-use std::fs::File;
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use forkline_journal::{StoreBounds, StoredOne, ids_in, remove_oldest};
 use rustix::fs::{FlockOperation, flock, fstat};
 use rustix::io::Errno;
 
@@ -12,74 +12,43 @@ use crate::node::{enter, is_directory, look, names_in};
 use crate::removing::remove;
 use crate::set::lock_of;
 
-/// The bounds of all held changes of a user.
-#[derive(Debug, Clone, Copy)]
-pub struct PendingBounds {
-    /// The most ids.
-    pub count: usize,
-    /// The most bytes of all together, on the disk.
-    pub bytes: u64,
-    /// The highest age.
-    pub age: Duration,
-}
-
-/// One that is not in use.
+/// The name of a file in what is to be discarded.
 const DISCARDED: &str = "discard";
 /// How long one may be without a sandbox at its beginning, in seconds.
 const BEGINNING: i64 = 60;
-
-struct StoredSet {
-    name: std::ffi::OsString,
-    at: i64,
-    bytes: u64,
-    is_discarded: bool,
-}
 
 /// Removes the oldest beyond some bounds, and what is to be discarded. Returns how many are gone.
 ///
 /// # Errors
 /// The directory can't be read.
-pub fn sweep_pending(store: BorrowedFd, bounds: &PendingBounds) -> Result<usize, Errno> {
-    let mut all = Vec::new();
-    for name in names_in(store)? {
-        let is_id = name.len() == 16 && name.as_encoded_bytes().iter().all(u8::is_ascii_hexdigit);
-        let Ok(directory) = enter(store, &name) else { continue };
-        if !is_id {
-            continue;
-        }
+pub fn sweep_pending(store: BorrowedFd, bounds: &StoreBounds) -> io::Result<usize> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() as i64;
+    let (mut all, mut gone) = (Vec::new(), 0);
+    for id in ids_in(store)? {
+        let Ok(directory) = enter(store, id.as_ref()) else { continue };
         let at = fstat(&directory)?.st_mtime;
         let is_discarded = look(directory.as_fd(), DISCARDED.as_ref())?.is_some();
-        let bytes = bytes_below(directory.as_fd());
-        all.push(StoredSet { name, at, bytes, is_discarded });
-    }
-    all.sort_by_key(|one| Reverse(one.at));
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() as i64;
-    let oldest = now.saturating_sub(bounds.age.as_secs() as i64);
-    let (mut kept, mut bytes, mut gone) = (0, 0, 0);
-    for one in all {
-        let is_beyond = kept >= bounds.count
-            || one.bytes.saturating_add(bytes) > bounds.bytes
-            || one.at < oldest
-            || one.is_discarded && one.at < now - BEGINNING;
-        if is_beyond && remove_unused(store, &one.name) {
+        if is_discarded && at < now - BEGINNING && remove_unused(store, &id) {
             gone += 1;
-        } else {
-            kept += 1;
-            bytes += one.bytes;
+            continue;
         }
+        all.push(StoredOne { id, at, bytes: bytes_below(directory.as_fd()) });
     }
-    Ok(gone)
+    Ok(gone + remove_oldest(all, bounds, |id| remove_unused(store, id)))
 }
 
-fn remove_unused(store: BorrowedFd, name: &std::ffi::OsStr) -> bool {
-    let Ok(directory) = enter(store, name) else { return false };
-    let lock: Option<File> = lock_of(directory.as_fd()).ok().flatten();
-    if let Some(lock) = &lock
-        && flock(lock.as_fd(), FlockOperation::NonBlockingLockExclusive).is_err()
-    {
-        return false;
-    }
-    remove(store, name).is_ok()
+/// Removes one. Returns false if it is in use, or can't be removed.
+fn remove_unused(store: BorrowedFd, id: &str) -> bool {
+    let unused = || -> Result<(), Errno> {
+        let directory = enter(store, id.as_ref())?;
+        // Held until it is gone. One without it was never mounted.
+        let lock = lock_of(directory.as_fd())?;
+        if let Some(lock) = &lock {
+            flock(lock.as_fd(), FlockOperation::NonBlockingLockExclusive)?;
+        }
+        remove(store, id.as_ref())
+    };
+    unused().is_ok()
 }
 
 fn bytes_below(directory: BorrowedFd) -> u64 {

@@ -15,9 +15,9 @@ export interface NativeBinding {
   /** Reads the changes that are held below a directory: of this id. */
   readPending(directory: string, id: string): Promise<NativeChanges>;
   /** Puts them into effect: all of them, or what is at or below these paths. */
-  acceptPending(directory: string, id: string, paths: string[] | null): Promise<NativeAccepted>;
+  acceptPending(directory: string, id: string, paths: string[] | null): Promise<NativeSettlement>;
   /** Drops them likewise. */
-  dropPending(directory: string, id: string, paths: string[] | null): Promise<NativeReverted>;
+  dropPending(directory: string, id: string, paths: string[] | null): Promise<NativeSettlement>;
   readonly TextCapture: new (headBytes: number, tailBytes: number) => NativeCapture;
   readonly Channel: new (
     /** Memory into which the addon writes the figures of the records that it dispatches. */
@@ -64,9 +64,9 @@ interface NativeReverted {
   readonly lost: readonly { readonly path: string; readonly reason: string }[];
 }
 
-/** What was put into effect. */
-interface NativeAccepted {
-  readonly accepted: readonly string[];
+/** What was put into effect, or dropped. */
+interface NativeSettlement {
+  readonly settled: readonly string[];
   readonly conflicts: readonly { readonly path: string; readonly reason: string }[];
   readonly heldBack: readonly { readonly path: string; readonly reason: string }[];
 }

@@ -1,11 +1,10 @@
-import { messageOf } from '../../support/errors.js';
-import { pause } from '../../support/timing.js';
 import { binding } from '../addon/loaded.js';
 import type { Accepted, ChangeFacts, Reverted } from '../undo/changes.js';
+import { unlessInUse } from '../undo/in-use.js';
 import { changeFactsOf } from '../undo/journal.js';
 
 /** The facts of changes that are not in effect. */
-type PendingFacts = Omit<ChangeFacts, 'id' | 'state'>;
+export type PendingFacts = Omit<ChangeFacts, 'id' | 'state'>;
 
 /**
  * Reads what commands would have changed.
@@ -24,37 +23,35 @@ export async function readPending(directory: string, id: string): Promise<Pendin
  * @param paths Absolute paths, of which alone; undefined: all.
  * @throws {Error} They are gone, can't be read, or are being accepted or dropped.
  */
-export function acceptPending(
+export async function acceptPending(
   directory: string,
   id: string,
   paths: readonly string[] | undefined,
 ): Promise<Accepted> {
-  return binding().acceptPending(directory, id, paths === undefined ? null : [...paths]);
+  const only = paths === undefined ? null : [...paths];
+  const { settled, ...rest } = await binding().acceptPending(directory, id, only);
+  return { accepted: settled, ...rest };
 }
 
 /**
- * Drops changes.
+ * Drops some changes.
  *
- * @param paths Absolute paths, of which alone; undefined: all.
+ * @param paths Absolute paths, of which alone.
  * @throws {Error} They are gone, can't be read, or are in use for longer than 2 seconds.
  */
 export async function dropPending(
   directory: string,
   id: string,
-  paths: readonly string[] | undefined,
+  paths: readonly string[],
 ): Promise<Reverted> {
-  const until = performance.now() + LATE_MS;
-  for (;;) {
-    try {
-      return await binding().dropPending(directory, id, paths === undefined ? null : [...paths]);
-    } catch (error) {
-      if (!IN_USE.test(messageOf(error)) || performance.now() > until) throw error;
-    }
-    await pause(PAUSE_MS);
-  }
+  const drop = () => binding().dropPending(directory, id, [...paths]);
+  const { settled, conflicts } = await unlessInUse(drop);
+  return { reverted: settled, conflicts, lost: [] };
 }
 
-/** How long a sandbox may still be ending whose host is gone, in milliseconds. */
-const LATE_MS = 2000;
-const PAUSE_MS = 20;
-const IN_USE = /^held changes \S+ are in use/;
+/** Removes all that is held by an id, unless it is in use. */
+export async function removePending(directory: string, id: string): Promise<void> {
+  await binding()
+    .dropPending(directory, id, null)
+    .catch(() => {});
+}

@@ -1,8 +1,7 @@
-import { messageOf } from '../../support/errors.js';
-import { pause } from '../../support/timing.js';
 import { binding } from '../addon/loaded.js';
 import type { NativeChange, NativeChanges } from '../addon/native.js';
 import type { Change, ChangeFacts, Reverted } from './changes.js';
+import { unlessInUse } from './in-use.js';
 
 /** The changes of one journal, or of several after one another. */
 interface JournalFacts extends Omit<ChangeFacts, 'id'> {
@@ -41,10 +40,6 @@ export function changeFactsOf(told: NativeChanges): Omit<JournalFacts, 'state'> 
   };
 }
 
-/** How long a journal may still be written, in milliseconds, when its command has ended. */
-const LATE_MS = 2000;
-const PAUSE_MS = 20;
-
 /**
  * Puts back what was there before these commands.
  *
@@ -56,19 +51,9 @@ export async function revertJournals(
   ids: readonly string[],
   paths: readonly string[] | undefined,
 ): Promise<Reverted> {
-  const until = performance.now() + LATE_MS;
   const only = paths === undefined ? null : [...paths];
-  for (;;) {
-    try {
-      return await binding().revertChanges(directory, [...ids], only);
-    } catch (error) {
-      if (!IN_USE.test(messageOf(error)) || performance.now() > until) throw error;
-    }
-    await pause(PAUSE_MS);
-  }
+  return unlessInUse(() => binding().revertChanges(directory, [...ids], only));
 }
-
-const IN_USE = /^journal \S+ is in use/;
 
 function toChange(told: NativeChange): Change {
   const { kind, path, type = 'other', size = 0, sizeBefore = 0 } = told;

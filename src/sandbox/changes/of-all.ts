@@ -9,7 +9,7 @@ import type {
 import { type OptionNames, readOptions } from '../../support/checks.js';
 import { InputError, showValue } from '../../support/errors.js';
 import { absolutePath } from '../../support/paths.js';
-import { findPending, listPending } from '../pending/list.js';
+import { acceptHeld, findPending, listPending } from '../pending/list.js';
 import { findMade, listMade, revertMade } from '../undo/list.js';
 
 /** Which changes are listed. */
@@ -75,8 +75,8 @@ export async function revertChanges(id: string, paths?: readonly string[]): Prom
  * @throws {Error} What is held can't be read, or is being accepted.
  */
 export async function acceptChanges(id: string, paths?: readonly string[]): Promise<Accepted> {
-  const pending = await findPending(id);
-  if (pending !== undefined) return pending.accept(paths);
+  const accepted = await acceptHeld(id, paths);
+  if (accepted !== undefined) return accepted;
   throw new InputError(`id: expected that of held changes, got ${showValue(id)}`);
 }
 

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { homeDirectory, resolveFromHome } from '../../support/directories/home.js';
 import { readGitConfig } from './config.js';
 import { read, real } from './files.js';
-import { OBEYED_BY_GIT } from './names.js';
+import { obeyedIn } from './names.js';
 
 /** The depth to which git follows included files. */
 const MOST_INCLUDES = 10;
@@ -107,7 +107,7 @@ function namedIn(config: string, worktrees: readonly string[]): readonly string[
 
 /** Returns the targets of links among the names that git obeys, and among hooks. */
 function targetsIn(directory: string): readonly string[] {
-  const names = OBEYED_BY_GIT.map((name) => join(directory, name));
+  const names = obeyedIn(directory);
   return [...names, ...linksIn(join(directory, 'hooks'))].flatMap((path) => {
     const target = real(path);
     return target === undefined || target === path ? [] : [target];

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { acceptPending, dropPending } from '../../engine/pending/pending.js';
+import { acceptPending, dropPending, removePending } from '../../engine/pending/pending.js';
 import type {
   Accepted,
   ChangeFacts,
@@ -39,8 +39,9 @@ export class HeldChangesHere extends ChangesAsTold<'held'> implements HeldChange
     const { directory, id, cwd } = this.#place;
     const only = absoluteIn(cwd, paths);
     if (only !== undefined) return dropPending(directory, id, only);
-    // While a sandbox stands on them nothing is removed; the next command begins anew.
+    // While a sandbox stands on them nothing is removed, and that does it; the next command begins anew.
     await writeFile(join(directory, id, DISCARDED), '', { mode: 0o600 });
+    await removePending(directory, id);
     const reverted = this.list.map(({ path }) => path);
     return { ...NOTHING_REVERTED, reverted };
   }

@@ -4,7 +4,7 @@ import { makeStateRoom } from '../../support/directories/state-directory.js';
 import { InputError } from '../../support/errors.js';
 import { randomBytes } from '../../support/random.js';
 import { KEPT_SETTINGS } from '../defaults.js';
-import { OBEYED_BY_GIT } from '../git/names.js';
+import { obeyedIn } from '../git/names.js';
 import { gitPlaces } from '../git/places.js';
 import type { SandboxPolicy } from '../policy.js';
 import { holderOf, holdsChanges, type PendingSet, setOf } from './pending-set.js';
@@ -58,8 +58,5 @@ function made(policy: SandboxPolicy, writable: readonly string[]): PendingSet {
 /** Returns what git obeys in a directory: hooks and configurations that a configuration names, and its own. */
 function obeyedByGit(root: string): readonly string[] {
   const { directories, obeyed } = gitPlaces(root);
-  return [
-    ...obeyed,
-    ...directories.flatMap((path) => OBEYED_BY_GIT.map((name) => join(path, name))),
-  ];
+  return [...obeyed, ...directories.flatMap(obeyedIn)];
 }

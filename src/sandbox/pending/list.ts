@@ -1,11 +1,15 @@
 import { dirname } from 'node:path';
-import { readPending } from '../../engine/pending/pending.js';
-import type { Changes, CommandChanges, HeldChanges } from '../../engine/undo/changes.js';
+import { acceptPending, type PendingFacts, readPending } from '../../engine/pending/pending.js';
+import type { Accepted, Changes, CommandChanges, HeldChanges } from '../../engine/undo/changes.js';
 import { messageOf } from '../../support/errors.js';
 import { isAmong } from '../paths.js';
+import { noFacts } from '../undo/elsewhere.js';
+import { absoluteIn } from '../undo/revertible.js';
 import { DiscardedChanges, HeldChangesHere } from './changes-here.js';
 import type { PendingSet } from './pending-set.js';
 import { aboutPending, pendingDirectory, pendingIn } from './store.js';
+
+type KnownSet = PendingSet & { readonly isDiscarded: boolean };
 
 /** Lists what is held, without what is discarded. `places`: only below these. */
 export async function listPending(
@@ -15,47 +19,67 @@ export async function listPending(
   if (directory === undefined) return [];
   const found: CommandChanges[] = [];
   for (const id of await pendingIn(directory)) {
-    const about = await aboutPending(directory, id);
-    if (about === undefined || about.isDiscarded) continue;
-    if (places !== undefined && !isAmong(about.workspace, places)) continue;
-    const { list: _, more: __, ...counts } = await readPending(directory, id);
-    const known = { id, at: about.at, cwd: about.workspace };
-    found.push({ ...known, state: 'held', ...counts, isReverted: false });
+    const about = await heldAbout(id);
+    if (about === undefined) continue;
+    const { at, workspace: cwd } = about;
+    if (places !== undefined && !isAmong(cwd, places)) continue;
+    const facts = await readPending(directory, id).catch(unread);
+    const { list: _, more: __, ...counts } = facts;
+    found.push({ state: 'held', ...counts, id, at, cwd, isReverted: false });
   }
   return found;
 }
 
 /** Returns what is held by an id. Undefined: nothing. */
 export async function findPending(id: unknown): Promise<HeldChanges | undefined> {
+  const about = await heldAbout(id);
+  if (about === undefined) return undefined;
+  const { directory, workspace: cwd } = about;
+  const facts = await readPending(directory, about.id);
+  return new HeldChangesHere({ id: about.id, ...facts }, { directory, id: about.id, cwd });
+}
+
+/**
+ * Puts what is held by an id into effect. Undefined: nothing is.
+ *
+ * @throws {InputError} `paths` is not an array of paths.
+ */
+export async function acceptHeld(
+  id: unknown,
+  paths: readonly string[] | undefined,
+): Promise<Accepted | undefined> {
+  const about = await heldAbout(id);
+  return about && acceptPending(about.directory, about.id, absoluteIn(about.workspace, paths));
+}
+
+/** Returns what is told of what is held by an id, and is not to be discarded. */
+async function heldAbout(id: unknown) {
   const directory = pendingDirectory();
   const about = directory === undefined ? undefined : await aboutPending(directory, id);
   if (directory === undefined || about === undefined || about.isDiscarded) return undefined;
-  const facts = await readPending(directory, about.id);
-  const place = { directory, id: about.id, cwd: about.workspace };
-  return new HeldChangesHere({ id: about.id, ...facts }, place);
+  return { ...about, directory };
 }
-
-/** Returns what is told of a set that can't be read: the command has run all the same. */
-export function unknownSet(
-  { id, directory, isDiscarded }: KnownSet,
-  cwd: string,
-  error: unknown,
-): Changes | HeldChanges {
-  const unseen = [`what is held can't be read: ${messageOf(error)}`];
-  const counts = { created: 0, changed: 0, deleted: 0, renamed: 0, unrevertable: [] };
-  const facts = { list: [], more: 0, ...counts, complete: false, unseen };
-  const place = { directory: dirname(directory), id, cwd };
-  return isDiscarded ? new DiscardedChanges(facts) : new HeldChangesHere({ id, ...facts }, place);
-}
-
-type KnownSet = PendingSet & { readonly isDiscarded: boolean };
 
 /** Reads the changes of a set, relative to a directory. */
-export async function readSet(
+export async function readSet(set: KnownSet, cwd: string): Promise<Changes | HeldChanges> {
+  return told(set, cwd, await readPending(dirname(set.directory), set.id));
+}
+
+/** Does so for a result: its command has run, also where they can't be read. */
+export async function readUsedSet(set: KnownSet, cwd: string): Promise<Changes | HeldChanges> {
+  return told(set, cwd, await readPending(dirname(set.directory), set.id).catch(unread));
+}
+
+function told(
   { id, directory, isDiscarded }: KnownSet,
   cwd: string,
-): Promise<Changes | HeldChanges> {
-  const place = { directory: dirname(directory), id, cwd };
-  const facts = await readPending(place.directory, id);
-  return isDiscarded ? new DiscardedChanges(facts) : new HeldChangesHere({ id, ...facts }, place);
+  facts: PendingFacts,
+): Changes | HeldChanges {
+  if (isDiscarded) return new DiscardedChanges(facts);
+  return new HeldChangesHere({ id, ...facts }, { directory: dirname(directory), id, cwd });
+}
+
+/** What is known of changes that can't be read. */
+function unread(error: unknown): PendingFacts {
+  return noFacts(`what is held can't be read: ${messageOf(error)}`);
 }

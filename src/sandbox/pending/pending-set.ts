@@ -34,7 +34,8 @@ export function holderOf(policy: SandboxPolicy): { set?: PendingSet } {
 /** Returns whether what a policy's commands have changed was dropped: the next ones begin anew. */
 export function isDropped(policy: SandboxPolicy): boolean {
   const set = policy.changes === 'hold' ? sets.get(policy)?.set : undefined;
-  return set !== undefined && existsSync(join(set.directory, DISCARDED));
+  if (set === undefined) return false;
+  return !existsSync(set.directory) || existsSync(join(set.directory, DISCARDED));
 }
 
 /** Returns whether the changes of a policy's commands are not in effect. */

@@ -1,6 +1,6 @@
 import type { BaseResult } from '../../engine/outcome.js';
 import { withCounts } from '../undo/report.js';
-import { readSet, unknownSet } from './list.js';
+import { readUsedSet } from './list.js';
 import { pendingOf } from './pending-set.js';
 
 /**
@@ -15,6 +15,6 @@ export async function withPending<R extends Pick<BaseResult, 'sandbox' | 'change
 ): Promise<R> {
   const set = pendingOf(plan);
   if (set === undefined || result.sandbox === undefined) return result;
-  const changes = await readSet(set, cwd).catch((error) => unknownSet(set, cwd, error));
+  const changes = await readUsedSet(set, cwd);
   return { ...result, sandbox: withCounts(result.sandbox, changes), changes };
 }

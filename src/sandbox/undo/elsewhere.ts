@@ -24,6 +24,13 @@ export function changeFacts(changes: Changes | HeldChanges): ChangeFacts {
   };
 }
 
+/** Returns what is told of changes of which none is known. `unseen`: why. */
+export function noFacts(...unseen: readonly string[]): Omit<ChangeFacts, 'state'> {
+  const counts = { created: 0, changed: 0, deleted: 0, renamed: 0 };
+  const complete = unseen.length === 0;
+  return { list: [], more: 0, ...counts, complete, unseen, unrevertable: [] };
+}
+
 /** What is taken back of nothing. */
 export const NOTHING_REVERTED: Reverted = { reverted: [], conflicts: [], lost: [] };
 

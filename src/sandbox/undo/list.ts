@@ -3,6 +3,7 @@ import { readJournals } from '../../engine/undo/journal.js';
 import { InputError, messageOf, showValue } from '../../support/errors.js';
 import { hostDirectory } from '../../support/paths.js';
 import { isAmong } from '../paths.js';
+import { noFacts } from './elsewhere.js';
 import { absoluteIn, RevertibleChanges, revertById } from './revertible.js';
 import {
   aboutJournal,
@@ -94,11 +95,9 @@ async function readOne(
     const { list, more: _, ...counts } = await readJournals(directory, [id]);
     return { list, changes: { ...known, ...counts } };
   } catch (error) {
-    const unseen = [`the record of them can't be read: ${messageOf(error)}`];
-    const none = { created: 0, changed: 0, deleted: 0, renamed: 0, unrevertable: [] };
-    const state = 'made' as const;
-    const changes = { ...known, state, ...none, complete: false, unseen, isReverted: false };
-    return { list: [], changes };
+    const reason = `the record of them can't be read: ${messageOf(error)}`;
+    const { list, more: _, ...counts } = noFacts(reason);
+    return { list, changes: { state: 'made', ...counts, ...known, isReverted: false } };
   }
 }
 

@@ -4,6 +4,7 @@ import type { EngineReport, SandboxReport } from '../../engine/sandbox-report.js
 import type { ChangeFacts } from '../../engine/undo/changes.js';
 import { readJournals } from '../../engine/undo/journal.js';
 import { messageOf } from '../../support/errors.js';
+import { noFacts } from './elsewhere.js';
 import { noteOfOwner } from './of-owner.js';
 import { RevertibleChanges } from './revertible.js';
 import { noteCommand, undoDirectory } from './store.js';
@@ -83,29 +84,16 @@ export async function withEarlierChanges<R extends ChangingResult>(
 async function changesBy(ids: readonly string[]): Promise<ChangeFacts> {
   const directory = undoDirectory();
   const id = ids.at(-1);
-  if (id === undefined || directory === undefined) return NO_CHANGES;
+  if (id === undefined || directory === undefined) return { state: 'made', ...noFacts() };
   await untilWritten(directory, id);
   try {
     const { isReverted: _, ...facts } = await readJournals(directory, ids);
     return { id, ...facts };
   } catch (error) {
     const reason = `the record of them can't be read: ${messageOf(error)}`;
-    return { ...NO_CHANGES, id, complete: false, unseen: [reason] };
+    return { state: 'made', ...noFacts(reason), id };
   }
 }
-
-const NO_CHANGES: ChangeFacts = {
-  state: 'made',
-  list: [],
-  more: 0,
-  created: 0,
-  changed: 0,
-  deleted: 0,
-  renamed: 0,
-  complete: true,
-  unseen: [],
-  unrevertable: [],
-};
 
 /** Adds to a report how much was changed. */
 export function withCounts<Report extends SandboxReport>(

@@ -1,8 +1,9 @@
 //! Changes that are held in layers, off the main thread.
 
 use std::fs::File;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
+use std::result;
 
 use forkline_journal::Changes;
 use forkline_pending::{PendingError, Settlement, accept, changes, drop_changes};
@@ -10,13 +11,13 @@ use napi::bindgen_prelude::AsyncTask;
 use napi::{Env, Error, Result, Status, Task};
 use napi_derive::napi;
 
-use super::{NativeChanges, NativeReverted, PathReason, reason, text, told};
+use super::{NativeChanges, PathReason, reason, text, told};
 
-/// What was put into effect.
+/// What was put into effect, or dropped.
 #[napi(object, object_from_js = false)]
-pub struct NativeAccepted {
-    /// What is as commands have left it.
-    pub accepted: Vec<String>,
+pub struct NativeSettlement {
+    /// What was.
+    pub settled: Vec<String>,
     /// What was left as it is.
     pub conflicts: Vec<PathReason>,
     /// Settings that were not asked for by their own path.
@@ -30,23 +31,23 @@ pub fn read_pending(directory: String, id: String) -> AsyncTask<ReadingPending> 
 }
 
 /// Puts it into effect. `paths`: only what is at or below these.
-#[napi(ts_return_type = "Promise<NativeAccepted>")]
+#[napi(ts_return_type = "Promise<NativeSettlement>")]
 pub fn accept_pending(
     directory: String,
     id: String,
     paths: Option<Vec<String>>,
-) -> AsyncTask<AcceptingPending> {
-    AsyncTask::new(AcceptingPending { directory, id, paths })
+) -> AsyncTask<SettlingPending> {
+    AsyncTask::new(SettlingPending { directory, id, paths, settle: accept })
 }
 
 /// Drops it. `paths`: only what is at or below these.
-#[napi(ts_return_type = "Promise<NativeReverted>")]
+#[napi(ts_return_type = "Promise<NativeSettlement>")]
 pub fn drop_pending(
     directory: String,
     id: String,
     paths: Option<Vec<String>>,
-) -> AsyncTask<DroppingPending> {
-    AsyncTask::new(DroppingPending { directory, id, paths })
+) -> AsyncTask<SettlingPending> {
+    AsyncTask::new(SettlingPending { directory, id, paths, settle: drop_changes })
 }
 
 /// A list that is being made.
@@ -69,62 +70,40 @@ impl Task for ReadingPending {
     }
 }
 
-/// Changes that are being put into effect.
-pub struct AcceptingPending {
+/// Changes that are being put into effect, or dropped.
+pub struct SettlingPending {
     directory: String,
     id: String,
     paths: Option<Vec<String>>,
+    settle: Settle,
 }
 
-impl Task for AcceptingPending {
+/// What is done with changes.
+type Settle = fn(BorrowedFd, &str, Option<&[PathBuf]>) -> result::Result<Settlement, PendingError>;
+
+impl Task for SettlingPending {
     type Output = Settlement;
-    type JsValue = NativeAccepted;
+    type JsValue = NativeSettlement;
 
     fn compute(&mut self) -> Result<Settlement> {
-        let (store, paths) = (store(&self.directory)?, buffers(&self.paths));
-        accept(store.as_fd(), &self.id, paths.as_deref()).map_err(failure)
+        let store = store(&self.directory)?;
+        let paths = self.paths.as_ref();
+        let paths: Option<Vec<PathBuf>> =
+            paths.map(|paths| paths.iter().map(PathBuf::from).collect());
+        (self.settle)(store.as_fd(), &self.id, paths.as_deref()).map_err(failure)
     }
 
-    fn resolve(&mut self, _: Env, done: Settlement) -> Result<NativeAccepted> {
-        Ok(NativeAccepted {
-            accepted: done.accepted.into_iter().map(text).collect(),
+    fn resolve(&mut self, _: Env, done: Settlement) -> Result<NativeSettlement> {
+        Ok(NativeSettlement {
+            settled: done.settled.into_iter().map(text).collect(),
             conflicts: done.conflicts.into_iter().map(reason).collect(),
             held_back: done.held_back.into_iter().map(reason).collect(),
         })
     }
 }
 
-/// Changes that are being dropped.
-pub struct DroppingPending {
-    directory: String,
-    id: String,
-    paths: Option<Vec<String>>,
-}
-
-impl Task for DroppingPending {
-    type Output = Settlement;
-    type JsValue = NativeReverted;
-
-    fn compute(&mut self) -> Result<Settlement> {
-        let (store, paths) = (store(&self.directory)?, buffers(&self.paths));
-        drop_changes(store.as_fd(), &self.id, paths.as_deref()).map_err(failure)
-    }
-
-    fn resolve(&mut self, _: Env, done: Settlement) -> Result<NativeReverted> {
-        Ok(NativeReverted {
-            reverted: done.accepted.into_iter().map(text).collect(),
-            conflicts: done.conflicts.into_iter().map(reason).collect(),
-            lost: Vec::new(),
-        })
-    }
-}
-
 fn store(directory: &str) -> Result<File> {
     File::open(directory).map_err(PendingError::from).map_err(failure)
-}
-
-fn buffers(paths: &Option<Vec<String>>) -> Option<Vec<PathBuf>> {
-    paths.as_ref().map(|paths| paths.iter().map(PathBuf::from).collect())
 }
 
 fn failure(error: PendingError) -> Error {

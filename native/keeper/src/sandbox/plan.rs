@@ -137,7 +137,7 @@ impl Plan {
                     plan.proxy = Some(std::str::from_utf8(port).ok()?.parse().ok()?);
                 }
                 // For the host alone.
-                (b"server" | b"domain" | b"no-domain", _) => {}
+                (b"server" | b"domain" | b"no-domain" | b"pending", _) => {}
                 (b"processes", b"host") => plan.host_processes = true,
                 (b"tmp", b"shared") => plan.shared_tmp = true,
                 (b"is", identity) => plan.rules.last_mut()?.identity = identity_in(identity),
@@ -155,7 +155,6 @@ impl Plan {
                 (b"undo-full", b"refuse") => plan.undo.as_mut()?.refuses = true,
                 (b"pending-at", path) => plan.pending = Some(PendingPlan::new(absolute(path)?)),
                 (b"pending-not", path) => plan.pending.as_mut()?.direct.push(absolute(path)?),
-                (b"pending", b"discarded") => plan.pending.as_mut()?.is_discarded = true,
                 (b"git-program", path) => plan.git_program = Some(absolute(path)?),
                 (b"settings", b"kept") => plan.settings_kept = true,
                 (b"settings", b"read-only") => plan.settings_read_only = true,

@@ -5,6 +5,7 @@
 //! layers, of which a sandbox holds one by a lock, and sees the others below its own.
 
 mod mounting;
+mod overlay;
 mod owner;
 mod removal;
 pub mod requested;
@@ -13,7 +14,8 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 
-pub use mounting::{overlay, place_caches};
+pub use mounting::place_caches;
+pub use overlay::overlay;
 pub use removal::remove;
 pub use store::{Layers, prepare};
 pub use sweep::sweep;

@@ -9,13 +9,13 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use forkline_pending::{PendingBounds, sweep_pending};
+use forkline_journal::KEPT_BOUNDS;
+use forkline_pending::sweep_pending;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-pub use mounting::hold;
+pub use mounting::held_tree;
 
 use crate::sandbox::layers;
 use crate::sandbox::plan::{Plan, Require};
@@ -26,15 +26,12 @@ const LOCK: &str = "lock";
 /// The file whose lock one sandbox has, which writes to the layers.
 const MOUNTED: &str = "mounted";
 
-/// The file by which they go with the sandbox, whatever the plan says.
+/// The file by which they go with the sandbox.
 const DISCARDED: &str = "discard";
-const BOUNDS: PendingBounds =
-    PendingBounds { count: 1000, bytes: 4 << 30, age: Duration::from_secs(14 * 24 * 3600) };
 
 /// The layers of a sandbox, which no other one has meanwhile.
 pub struct HeldLayers {
     directory: PathBuf,
-    is_discarded: bool,
     locks: [File; 2],
 }
 
@@ -58,20 +55,19 @@ pub fn prepare(plan: &Plan) -> Result<Option<HeldLayers>, SetupError> {
         Protection::Changes,
         "writing down what is held, which may be of other directories",
     ))?;
-    let (directory, is_discarded) = (pending.at.clone(), pending.is_discarded);
-    Ok(Some(HeldLayers { directory, is_discarded, locks }))
+    Ok(Some(HeldLayers { directory: pending.at.clone(), locks }))
 }
 
 impl HeldLayers {
     /// To be called when no process of the sandbox is left: what is to be discarded goes, and what is old.
     pub fn end(self) {
-        if self.is_discarded || self.directory.join(DISCARDED).exists() {
+        if self.directory.join(DISCARDED).exists() {
             layers::remove(&self.directory);
         }
         drop(self.locks);
         if let Some(store) = self.directory.parent().and_then(|store| File::open(store).ok()) {
             // The next one tries it again.
-            let _ = sweep_pending(store.as_fd(), &BOUNDS);
+            let _ = sweep_pending(store.as_fd(), &KEPT_BOUNDS);
         }
     }
 }

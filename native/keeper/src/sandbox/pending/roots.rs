@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
@@ -17,6 +17,10 @@ use crate::sandbox::report::{Protection, SetupError};
 const ROOTS: &str = "roots";
 /// A name under which nothing is read.
 const UNFINISHED: &str = "roots.new";
+
+/// How long the clock of files may stand still: it goes on every few milliseconds.
+const PATIENCE: Duration = Duration::from_secs(1);
+const PAUSE: Duration = Duration::from_micros(200);
 
 /// A directory that commands may write to.
 #[derive(Debug, PartialEq, Eq)]
@@ -62,7 +66,7 @@ pub fn note(directory: &Path, roots: &[HeldRoot]) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
-    let Timespec { tv_sec, tv_nsec } = tick();
+    let Timespec { tv_sec, tv_nsec } = tick()?;
     let mut whole = format!("since\0{tv_sec}.{tv_nsec:09}\0").into_bytes();
     whole.extend_from_slice(&text);
     let unfinished = directory.join(UNFINISHED);
@@ -71,17 +75,17 @@ pub fn note(directory: &Path, roots: &[HeldRoot]) -> io::Result<()> {
 }
 
 /// Returns the time by which file systems go, which has passed: what is changed from now on has a later one.
-fn tick() -> Timespec {
+fn tick() -> io::Result<Timespec> {
     let now = || clock_gettime(ClockId::RealtimeCoarse);
-    let begun = now();
-    // Not for ever: it may have been set back.
-    for _ in 0..100 {
-        if now() != begun {
-            break;
+    let (begun, until) = (now(), Instant::now() + PATIENCE);
+    while now() <= begun {
+        // It has been set back.
+        if Instant::now() > until {
+            return Err(io::Error::from_raw_os_error(libc::ETIME));
         }
-        thread::sleep(Duration::from_micros(200));
+        thread::sleep(PAUSE);
     }
-    begun
+    Ok(begun)
 }
 
 fn fields(HeldRoot { path, identity: (device, inode) }: &HeldRoot) -> Vec<u8> {
@@ -126,7 +130,7 @@ mod tests {
     #[test]
     fn a_file_that_is_made_afterwards_has_a_later_time() {
         let folder = tempfile::tempdir().unwrap();
-        let Timespec { tv_sec, tv_nsec } = tick();
+        let Timespec { tv_sec, tv_nsec } = tick().unwrap();
         fs::write(folder.path().join("file"), "").unwrap();
         let made = fs::metadata(folder.path().join("file")).unwrap();
         assert!((made.ctime(), made.ctime_nsec()) > (tv_sec, tv_nsec));

@@ -7,8 +7,6 @@ use std::path::PathBuf;
 pub struct PendingPlan {
     /// The directory outside for the layers.
     pub at: PathBuf,
-    /// Whether the directory goes with the sandbox.
-    pub is_discarded: bool,
     /// Writable paths that are as they are outside, by which commands talk to their host.
     pub direct: Vec<PathBuf>,
 }
@@ -16,6 +14,6 @@ pub struct PendingPlan {
 impl PendingPlan {
     /// `at` is absolute.
     pub fn new(at: PathBuf) -> PendingPlan {
-        PendingPlan { at, is_discarded: false, direct: Vec::new() }
+        PendingPlan { at, direct: Vec::new() }
     }
 }

@@ -20,7 +20,6 @@ use std::path::{Path, PathBuf};
 
 use crate::sandbox::layers::{Layers, place_caches};
 use crate::sandbox::mounts::{self, Tree, make_read_only, mount_new, put};
-use crate::sandbox::pending::hold;
 use crate::sandbox::place;
 use crate::sandbox::plan::Plan;
 use crate::sandbox::report::{Mechanism, Protection, SetupError};
@@ -48,7 +47,6 @@ pub fn make(plan: &Plan, layers: Option<&Layers>) -> Result<Made, SetupError> {
     let nothing = || Tree::copy(Path::new("/dev/null")).and_then(Tree::without_devices);
     let hosts = Hosts::copy();
     let mut steps = steps(plan)?;
-    hold(plan, &mut steps)?;
     let (caches, caching) = place_caches(plan, layers);
     steps.extend(caches);
     let by = hide_names(plan, &mut steps);

@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use crate::sandbox::mounts::Tree;
+use crate::sandbox::pending::held_tree;
 use crate::sandbox::plan::{Access, Plan, Rule};
 use crate::sandbox::report::{Protection, SetupError};
 use crate::sandbox::tree::own::text_file;
@@ -63,7 +64,10 @@ pub fn steps(plan: &Plan) -> Result<Vec<Placement>, SetupError> {
                 Some((_, text)) => Content::ReadOnly(text_file(text).map_err(refuse(rule))?),
                 None => Content::Nothing,
             },
-            Access::Write => Content::Writable(pinned()?),
+            Access::Write => match held_tree(plan, rule) {
+                Some(held) => Content::Writable(held?),
+                None => Content::Writable(pinned()?),
+            },
             Access::Show | Access::Socket | Access::Git => Content::ReadOnly(pinned()?),
             Access::Keep => Content::ReadOnly(copy(&rule.path)?),
         };

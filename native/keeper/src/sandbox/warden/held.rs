@@ -12,6 +12,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use forkline_journal::is_id;
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, mkdirat, openat, renameat, statat, unlinkat};
 
 use crate::sandbox::plan::{Access, Plan};
@@ -167,10 +168,6 @@ impl HeldStore {
         }
         let _ = unlinkat(&self.directory, name, AtFlags::REMOVEDIR);
     }
-}
-
-fn is_id(name: &str) -> bool {
-    name.len() == 16 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// Returns a name that no command can foresee.

@@ -17,7 +17,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 pub use forkline_journal::Fate;
-use forkline_journal::{Journal, Limits, StoreBounds, WhenFull, sweep};
+use forkline_journal::{Journal, KEPT_BOUNDS, Limits, WhenFull, sweep};
 use rustix::fs::{Mode, OFlags, open};
 
 use crate::cradle::roster;
@@ -33,8 +33,6 @@ const PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_DEATH: Duration = Duration::from_millis(500);
 /// After how many journals old ones are removed.
 const SWEPT_EVERY: usize = 64;
-const BOUNDS: StoreBounds =
-    StoreBounds { journals: 1000, bytes: 4 << 30, age: Duration::from_secs(14 * 24 * 3600) };
 
 /// Where journals are written. To be opened outside of the sandbox's mounts, where it is hidden.
 pub struct JournalStore {
@@ -203,7 +201,7 @@ impl Recorder {
         let Ok(directory) = self.store.directory.try_clone() else { return };
         let stack = thread::Builder::new().stack_size(256 * 1024);
         // Another journal sweeps them.
-        let _ = stack.spawn(move || drop(sweep(directory.as_fd(), &BOUNDS)));
+        let _ = stack.spawn(move || drop(sweep(directory.as_fd(), &KEPT_BOUNDS)));
     }
 
     /// Starts a thread that closes journals whose commands have ended, as long as there are any.
