@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect as connectNats, nkeyAuthenticator, nkeys } from '@nats-io/transport-node';
@@ -7,7 +6,7 @@ import { connectFleet, type FleetOptions, serveNats } from '../../src/fleet/inde
 import { longSleep, sleeping } from '../support/commands.js';
 import { useDisposal } from '../support/disposal.js';
 import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
-import { startWorker, useNats } from '../support/nats.js';
+import { makeCertificate, startWorker, useNats } from '../support/nats.js';
 import { installed, where } from '../support/needs.js';
 import { eventually } from '../support/processes.js';
 import { failureOf, printed } from '../support/results.js';
@@ -23,12 +22,7 @@ describe('pools of one account, by permissions', where(installed('nats-server'))
   leavesNothingBehind();
   const keep = useDisposal();
   const folder = makeFolder();
-  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-  const subject = ['-subj', '/CN=forkline', '-addext', 'subjectAltName=DNS:localhost'];
-  const files = ['-keyout', key, '-out', cert, '-days', '2', '-nodes'];
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', ...files, ...subject], {
-    stdio: 'ignore',
-  });
+  const { cert, key } = makeCertificate(folder);
 
   /** Users with a key pair each: two clients and a worker of the pool `eval`, and a client of another. */
   const users = ['alice', 'mallory', 'worker', 'other', 'deaf', 'mute'] as const;

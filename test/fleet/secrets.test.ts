@@ -1,10 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { connectFleet } from '../../src/fleet/index.js';
 import { useDisposal } from '../support/disposal.js';
 import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
-import { startWorker, useNats } from '../support/nats.js';
+import { makeCertificate, startWorker, useNats } from '../support/nats.js';
 import { installed, where } from '../support/needs.js';
 import { failureOf, printed } from '../support/results.js';
 
@@ -12,12 +10,7 @@ describe('a broker with TLS and users', where(installed('nats-server')), async (
   leavesNothingBehind();
   const keep = useDisposal();
   const folder = makeFolder();
-  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-  const subject = ['-subj', '/CN=forkline', '-addext', 'subjectAltName=DNS:localhost'];
-  const files = ['-keyout', key, '-out', cert, '-days', '2', '-nodes'];
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', ...files, ...subject], {
-    stdio: 'ignore',
-  });
+  const { cert, key } = makeCertificate(folder);
   // Two tenants: each in an account of its own, with a pool of the same name.
   const nats = await useNats(
     folder,

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { connect as connectSocket, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -43,6 +43,17 @@ export async function startNats(folder: string, config = ''): Promise<Nats> {
       await start();
     },
   };
+}
+
+/** Makes a certificate for `localhost` in a folder, with its key: two files. */
+export function makeCertificate(folder: string): { readonly cert: string; readonly key: string } {
+  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  const subject = ['-subj', '/CN=forkline', '-addext', 'subjectAltName=DNS:localhost'];
+  const files = ['-keyout', key, '-out', cert, '-days', '2', '-nodes'];
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', ...files, ...subject], {
+    stdio: 'ignore',
+  });
+  return { cert, key };
 }
 
 /** The broker of a file's tests. */

@@ -1,10 +1,8 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { acceptChanges } from '../../index.js';
-import { visibleText } from '../../support/text.js';
 import { answered } from '../answered.js';
-import { note } from '../notes.js';
-import { writeOrTell } from '../standard-output.js';
+import { tellDone } from './told.js';
 
 /** Makes `forkline accept`: puts changes into effect that are held. */
 export function acceptCommand(): Command {
@@ -26,16 +24,12 @@ async function accept(
   // As a user means them, whatever directory the commands were in.
   const absolute = paths.map((path) => resolve(path));
   const done = await acceptChanges(id, absolute.length === 0 ? undefined : absolute);
-  const text = done.accepted.map((path) => `${visibleText(path)}\n`).join('');
-  const isWritten = await writeOrTell(json ? `${JSON.stringify(done)}\n` : text);
-  const isWhole = done.conflicts.length === 0 && done.heldBack.length === 0;
-  if (json) return isWritten && isWhole;
-  for (const { path, reason } of done.conflicts) {
-    note(`${visibleText(path)}: it stays as it is: ${visibleText(reason)}`);
-  }
-  for (const { path, reason } of done.heldBack) {
-    note(`${visibleText(path)}: it stays held: ${visibleText(reason)}`);
-  }
-  if (isWhole && done.accepted.length === 0) note('there is nothing to accept');
-  return isWritten && isWhole;
+  const rest = [
+    { left: done.conflicts, said: 'it stays as it is' },
+    { left: done.heldBack, said: 'it stays held' },
+  ];
+  return tellDone(
+    { done, paths: done.accepted, rest, nothing: 'there is nothing to accept' },
+    json,
+  );
 }

@@ -1,10 +1,8 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { revertChanges } from '../../index.js';
-import { visibleText } from '../../support/text.js';
 import { answered } from '../answered.js';
-import { note } from '../notes.js';
-import { writeOrTell } from '../standard-output.js';
+import { tellDone } from './told.js';
 
 /** Makes `forkline revert`: takes back what a command has changed. */
 export function revertCommand(): Command {
@@ -26,16 +24,10 @@ async function revert(
   // As a user means them, whatever directory the command was in.
   const absolute = paths.map((path) => resolve(path));
   const done = await revertChanges(id, absolute.length === 0 ? undefined : absolute);
-  const text = done.reverted.map((path) => `${visibleText(path)}\n`).join('');
-  const isWritten = await writeOrTell(json ? `${JSON.stringify(done)}\n` : text);
-  const isWhole = done.conflicts.length === 0 && done.lost.length === 0;
-  if (json) return isWritten && isWhole;
-  for (const { path, reason } of done.conflicts) {
-    note(`${visibleText(path)}: it stays as it is: ${visibleText(reason)}`);
-  }
-  for (const { path, reason } of done.lost) {
-    note(`${visibleText(path)}: it can't be taken back: ${visibleText(reason)}`);
-  }
-  if (isWhole && done.reverted.length === 0) note('there is nothing to take back');
-  return isWritten && isWhole;
+  const rest = [
+    { left: done.conflicts, said: 'it stays as it is' },
+    { left: done.lost, said: "it can't be taken back" },
+  ];
+  const nothing = 'there is nothing to take back';
+  return tellDone({ done, paths: done.reverted, rest, nothing }, json);
 }
