@@ -1,39 +1,31 @@
 //! Puts changes into effect: each file at once, by a rename. What was changed outside meanwhile stays as it is.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
 use forkline_journal::NodeKind;
-use rustix::fs::{FlockOperation, Mode, OFlags, Stat, flock, openat};
+use rustix::fs::{Stat, fstat};
 use rustix::io::Errno;
 
 use crate::error::PendingError;
+use crate::finishing::{FinalRights, OpenedDirectories, finish};
 use crate::guard::{lost, setting};
+use crate::later::{FileMoves, refuse_later};
 use crate::layer::handle_of;
-use crate::listing::{is_among, renamed};
-use crate::node::{enter_beneath, is_directory, kind_of, look, parted, stamp};
+use crate::listing::is_among;
+use crate::node::{
+    enter_beneath, given_mode, is_directory, kind_of, look, open_as_it_is, parted, stamp,
+};
 use crate::not_accepted::{NotAccepted, changed};
-use crate::putting::{Placing, put, restore_rights};
-use crate::removing::{first_later, remove};
-use crate::set::{PendingSet, open_set};
-use crate::settled::SettledState;
-use crate::walk::{Difference, LayerEntry, entries};
-
-/// The file whose lock one process has that accepts.
-const SETTLING: &str = "settling";
-
-/// What was put into effect, or dropped.
-#[derive(Debug, Clone, Default)]
-pub struct Settlement {
-    /// What is as the commands have left it; of what was dropped, what is as it is outside.
-    pub settled: Vec<PathBuf>,
-    /// What was left as it is, and why.
-    pub conflicts: Vec<(PathBuf, String)>,
-    /// Settings that were not asked for by their own path.
-    pub held_back: Vec<(PathBuf, String)>,
-}
+use crate::order::put_in_order;
+use crate::putting::{Placing, give_rights, is_as_it_was, put, put_directory};
+use crate::removing::{first_later, remove_telling};
+use crate::set::PendingSet;
+use crate::settled::{SettledLog, SettledState};
+use crate::settlement::{Settlement, settling};
+use crate::walk::{Difference, LayerEntries, LayerEntry, entries};
 
 /// Puts changes into effect. `paths`: only what is at or below these. One that was killed can be done again.
 ///
@@ -46,23 +38,15 @@ pub fn accept(
 ) -> Result<Settlement, PendingError> {
     let _settling = settling(store, id)?;
     let set = PendingSet::open(store, id)?;
-    let mut found = entries(&set).all;
-    // Directories first, then the objects of git's before what names them; removals last.
-    found.sort_by(|one, other| (rank(one), &one.path).cmp(&(rank(other), &other.path)));
-    let removals = found.iter().position(|one| one.what == Difference::Deleted);
-    if let Some(gone) = removals.and_then(|at| found.get_mut(at..)) {
-        gone.reverse();
+    for (root, path) in set.settled.unfinished() {
+        set.remove_unfinished(*root, parted(path).0);
     }
-    let gone: Vec<Vec<u8>> = found
-        .iter()
-        .filter(|one| one.what == Difference::Deleted)
-        .map(|one| one.handle.clone())
-        .filter(|handle| !handle.is_empty())
-        .collect();
-    let moved = moved(&found);
-    let (done, links) = (Settlement::default(), HashMap::new());
-    let is_first = set.settled.is_empty();
-    let mut accepting = Accepting { set, gone, moved, is_first, done, links };
+    let LayerEntries { all: mut found, unseen } = entries(&set);
+    put_in_order(&mut found);
+    let moves = FileMoves::of(&found, &set);
+    let done = Settlement { conflicts: unseen, ..Settlement::default() };
+    let (links, opened) = (HashMap::new(), OpenedDirectories::default());
+    let mut accepting = Accepting { set, moves, done, links, opened };
     for root in &accepting.set.roots {
         if let Err(why) = &root.lower {
             accepting.done.conflicts.push((root.path.clone(), why.clone()));
@@ -71,53 +55,18 @@ pub fn accept(
     for entry in &found {
         accepting.take(entry, paths);
     }
-    Ok(accepting.told())
-}
-
-/// Returns where files are that were somewhere else before.
-fn moved(found: &[LayerEntry]) -> HashSet<PathBuf> {
-    let pairs = renamed(found);
-    pairs.keys().filter_map(|index| found.get(*index)).map(|one| one.path.clone()).collect()
-}
-
-fn settling(store: BorrowedFd, id: &str) -> Result<OwnedFd, PendingError> {
-    let directory = open_set(store, id)?;
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = openat(&directory, SETTLING, flags, Mode::from_raw_mode(0o600))?;
-    flock(&file, FlockOperation::NonBlockingLockExclusive)
-        .map_err(|_| PendingError::Busy(id.to_owned()))?;
-    Ok(file)
-}
-
-/// Returns when an entry comes.
-fn rank(entry: &LayerEntry) -> u8 {
-    let is_made = entry.inside.as_ref().is_some_and(is_directory);
-    let mut parts = entry.path.components().map(|part| part.as_os_str());
-    let is_gits = parts.any(|part| part == ".git");
-    let first = parts.next().and_then(|part| part.to_str()).unwrap_or_default();
-    match entry.what {
-        Difference::Deleted => 9,
-        Difference::Created | Difference::Changed if is_made => 0,
-        _ if is_made => 8,
-        _ if is_gits && first == "objects" => 1,
-        _ if is_gits && matches!(first, "refs" | "packed-refs" | "logs") => 3,
-        _ if is_gits && first == "index" => 5,
-        _ if is_gits && first.ends_with("HEAD") => 4,
-        _ => 2,
-    }
+    accepting.finish();
+    Ok(accepting.done.sorted())
 }
 
 struct Accepting {
     set: PendingSet,
-    /// The files that are removed, by their handles.
-    gone: Vec<Vec<u8>>,
-    /// Where files are that were somewhere else before.
-    moved: HashSet<PathBuf>,
-    /// Whether nothing was accepted before.
-    is_first: bool,
+    moves: FileMoves,
     done: Settlement,
     /// Where files with several names were put, by root and inode in the layer.
     links: HashMap<(usize, u64), PathBuf>,
+    /// The directories that get their rights at the end.
+    opened: OpenedDirectories,
 }
 
 impl Accepting {
@@ -140,9 +89,58 @@ impl Accepting {
             self.done.held_back.push((path, why.to_owned()));
             return;
         }
-        match self.settle(entry) {
-            Ok(()) => self.done.settled.push(path),
+        match self.settle(entry).or_else(|refused| self.settle_opened(entry, refused)) {
+            // A directory is as it is to be once all is in it.
+            Ok(()) if entry.inside.as_ref().is_some_and(is_directory) => {
+                self.opened.keep(entry.root, &entry.path);
+            }
+            Ok(()) => self.settled(entry, path),
             Err(NotAccepted(why)) => self.done.conflicts.push((path, why)),
+        }
+    }
+
+    fn settled(&mut self, entry: &LayerEntry, path: PathBuf) {
+        let lost = entry.inside.as_ref().filter(|inside| given_mode(inside) != inside.st_mode);
+        let had = entry.outside.as_ref().map(|outside| outside.st_mode);
+        if let Some(inside) = lost.filter(|inside| had != Some(inside.st_mode)) {
+            let bits = inside.st_mode & 0o6000;
+            let why =
+                format!("its set-user-id and set-group-id bits ({bits:o}) are never accepted");
+            self.done.held_back.push((path.clone(), why));
+        }
+        self.done.settled.push(path);
+    }
+
+    /// Tries again with the directories above opened, if it was their modes that refused it.
+    fn settle_opened(
+        &mut self,
+        entry: &LayerEntry,
+        refused: NotAccepted,
+    ) -> Result<(), NotAccepted> {
+        let lower = self.set.roots.get(entry.root).and_then(|root| root.lower.as_ref().ok());
+        let (above, _) = parted(&entry.path);
+        match lower.map(|lower| self.opened.open(entry.root, lower.as_fd(), above)) {
+            Some(Ok(true)) => self.settle(entry),
+            _ => Err(refused),
+        }
+    }
+
+    /// Gives the directories their rights.
+    fn finish(&mut self) {
+        for ((at, path), rights) in std::mem::take(&mut self.opened).deepest_first() {
+            let Some(root) = self.set.roots.get(at) else { continue };
+            let absolute = self.set.absolute(at, &path);
+            let finished = finish(root, &path, rights).and_then(|there| match rights {
+                FinalRights::OfLayer => {
+                    self.note(at, &path, SettledState::Put(stamp(&there)))?;
+                    self.done.settled.push(absolute.clone());
+                    Ok(())
+                }
+                FinalRights::AsBefore(_) => Ok(()),
+            });
+            if let Err(NotAccepted(why)) = finished {
+                self.done.conflicts.push((absolute, why));
+            }
         }
     }
 
@@ -155,7 +153,12 @@ impl Accepting {
         let lower = self.set.roots.get(entry.root)?.lower.as_ref().ok()?;
         let (above, name) = parted(&entry.path);
         let is_gits = |path: &Path, _: &Stat| path.file_name() == Some(OsStr::new(".git"));
-        let outside = enter_beneath(lower.as_fd(), above).ok()?;
+        let outside = match enter_beneath(lower.as_fd(), above) {
+            Ok(outside) => outside,
+            Err(Errno::NOENT | Errno::NOTDIR) => return None,
+            // What can't be seen may be there.
+            Err(_) => return lost(path, true, &self.set.guarded),
+        };
         let found = first_later(outside.as_fd(), name, &entry.path, &is_gits);
         lost(path, !matches!(found, Ok(None)), &self.set.guarded)
     }
@@ -166,91 +169,116 @@ impl Accepting {
         let (above, name) = parted(&entry.path);
         let outside = enter_beneath(lower.as_fd(), above).map_err(of_parent)?;
         let now = look(outside.as_fd(), name)?;
-        if now.as_ref().map(stamp) != entry.outside.as_ref().map(stamp) {
+        if !self.is_same(now.as_ref(), entry.outside.as_ref()) {
             return Err(changed());
         }
-        self.refuse_later(entry, outside.as_fd())?;
+        refuse_later(entry, outside.as_fd(), &self.set, &self.moves)?;
         if entry.what == Difference::Deleted {
             let handle = handle_of(outside.as_fd(), name);
-            remove(outside.as_fd(), name)?;
-            return self.note(entry, SettledState::Gone(handle));
+            remove(&mut self.set.settled, entry, handle, outside.as_fd())?;
+            return self.note(entry.root, &entry.path, SettledState::Gone);
         }
         let inside = enter_beneath(root.upper.as_fd(), above)?;
         let from = look(inside.as_fd(), name)?.ok_or(Errno::NOENT)?;
-        let replaced = now.as_ref().map(stamp);
-        let mut places = Placing { from: inside.as_fd(), to: outside.as_fd(), name, replaced };
-        if matches!(entry.what, Difference::Mode | Difference::Attributes) {
-            restore_rights(&places, &from)?;
-        } else {
-            if now.as_ref().is_some_and(|now| is_directory(now) != is_directory(&from)) {
-                remove(outside.as_fd(), name)?;
-                places.replaced = None;
+        let is_made = is_directory(&from);
+        let replaced = now.filter(|now| is_directory(now) == is_made);
+        let (from_layer, to) = (inside.as_fd(), outside.as_fd());
+        if replaced.is_none() && now.is_some() {
+            remove(&mut self.set.settled, entry, Vec::new(), to)?;
+        }
+        match entry.what {
+            Difference::Mode | Difference::Attributes if is_made => return Ok(()),
+            // Of a file with other names, commands have changed this one alone.
+            Difference::Mode | Difference::Attributes if now.is_some_and(|it| it.st_nlink == 1) => {
+                let there = open_as_it_is(to, name)?;
+                let before = fstat(&there)?;
+                let (mut after, settled) = (before, &mut self.set.settled);
+                (after.st_mtime, after.st_mtime_nsec) = (from.st_mtime, from.st_mtime_nsec);
+                for begun in [before, after] {
+                    settled.begin(entry.root, &entry.path, &begun).map_err(not_noted)?;
+                }
+                give_rights(&there, from_layer, name, &from)?;
             }
-            // Where another name of the same file was put.
-            let key = (entry.root, from.st_ino);
-            let has_more = from.st_nlink > 1 && !is_directory(&from);
-            let known = self.links.get(&key).filter(|_| has_more);
-            put(&places, &from, known.map(|path| (lower.as_fd(), &**path)))?;
-            if has_more {
-                self.links.entry(key).or_insert_with(|| entry.path.clone());
+            _ => {
+                let unfinished = &self.set.unfinished.clone();
+                let places = Placing { from: from_layer, to, name, replaced, unfinished };
+                if is_made {
+                    return put_directory(&places);
+                }
+                self.put(entry, &places, &from)?;
             }
         }
         let put = look(outside.as_fd(), name)?.ok_or(Errno::NOENT)?;
-        self.note(entry, SettledState::Put(stamp(&put)))
+        self.note(entry.root, &entry.path, SettledState::Put(stamp(&put)))
     }
 
-    /// Refuses what somebody has changed outside since the layers were mounted.
-    fn refuse_later(&self, entry: &LayerEntry, outside: BorrowedFd) -> Result<(), NotAccepted> {
-        let (_, name) = parted(&entry.path);
-        let Some(seen) = &entry.outside else {
-            // One that has more names is known by another one.
-            let was_file =
-                entry.inside.as_ref().is_some_and(|it| !is_directory(it) && it.st_nlink == 1);
-            let is_moved = self.gone.contains(&entry.handle)
-                || self.set.settled.has_removed(&entry.handle)
-                || self.moved.contains(&entry.path);
-            // Without handles it can't be told from one that was moved here, once something was accepted.
-            let is_gone = match entry.handle.is_empty() {
-                true => entry.may_be_gone && self.is_first,
-                false => true,
-            };
-            return match was_file && is_gone && !is_moved {
-                true => Err(NotAccepted("it was removed outside".to_owned())),
-                false => Ok(()),
-            };
-        };
-        let is_put =
-            |path: &Path, stat: &Stat| self.set.settled.has_put(entry.root, path, &stamp(stat));
-        let is_later = |path: &Path, stat: &Stat| {
-            (stat.st_ctime, stat.st_ctime_nsec as i64) > self.set.since && !is_put(path, stat)
-        };
-        let is_replaced = entry.inside.as_ref().is_none_or(|inside| !is_directory(inside));
-        if is_directory(seen) && is_replaced {
-            let later = first_later(outside, name, &entry.path, &is_later)?;
-            return later.map_or(Ok(()), |path| {
-                let path = self.set.absolute(entry.root, &path);
-                Err(NotAccepted(format!("{} was changed outside", path.display())))
-            });
+    /// Puts a file, or links it to where another name of it was put.
+    fn put(
+        &mut self,
+        entry: &LayerEntry,
+        places: &Placing,
+        from: &Stat,
+    ) -> Result<(), NotAccepted> {
+        let key = (entry.root, from.st_ino);
+        let Self { set, links, .. } = self;
+        let root = set.roots.get(entry.root).ok_or(Errno::NOENT)?;
+        let lower = root.lower.as_ref().map_err(|why| NotAccepted(why.clone()))?;
+        let known = links.get(&key).filter(|_| from.st_nlink > 1);
+        let shared = places.replaced.filter(|replaced| replaced.st_nlink > 1);
+        let replaced = shared.map(|_| open_as_it_is(places.to, places.name)).transpose()?;
+        let settled = &mut set.settled;
+        put(places, from, known.map(|path| (lower.as_fd(), &**path)), |file| {
+            settled.begin(entry.root, &entry.path, file).map_err(not_noted)
+        })?;
+        if let Some(replaced) = replaced {
+            settled.add_renamed(&fstat(&replaced)?).map_err(not_noted)?;
         }
-        // Names that come and go change the time of a directory.
-        if !is_directory(seen) && is_later(&entry.path, seen) {
-            return Err(changed());
+        if from.st_nlink > 1 {
+            let file = look(places.to, places.name)?.ok_or(Errno::NOENT)?;
+            settled.add_renamed(&file).map_err(not_noted)?;
+            links.entry(key).or_insert_with(|| entry.path.clone());
         }
         Ok(())
     }
 
-    fn note(&mut self, entry: &LayerEntry, state: SettledState) -> Result<(), NotAccepted> {
-        let added = self.set.settled.add(entry.root, &entry.path, state);
-        added.map_err(|error| NotAccepted(format!("it can't be noted: {error}")))
+    /// Whether something is what it was, as far as nothing but its names was changed here.
+    fn is_same(&self, now: Option<&Stat>, before: Option<&Stat>) -> bool {
+        let (Some(now), Some(before)) = (now, before) else {
+            return now.is_none() && before.is_none();
+        };
+        let is_unchanged = match is_directory(now) {
+            // Names that come and go change its times.
+            true => (now.st_dev, now.st_ino) == (before.st_dev, before.st_ino),
+            false => stamp(now) == stamp(before),
+        };
+        is_unchanged || self.set.settled.has_renamed(now) && is_as_it_was(now, before)
     }
 
-    fn told(self) -> Settlement {
-        let Settlement { mut settled, mut conflicts, mut held_back } = self.done;
-        settled.sort();
-        conflicts.sort();
-        held_back.sort();
-        Settlement { settled, conflicts, held_back }
+    fn note(&mut self, root: usize, path: &Path, state: SettledState) -> Result<(), NotAccepted> {
+        self.set.settled.add(root, path, state).map_err(not_noted)
     }
+}
+
+/// Removes something outside, and keeps which files have lost a name by that.
+fn remove(
+    settled: &mut SettledLog,
+    entry: &LayerEntry,
+    handle: Vec<u8>,
+    directory: BorrowedFd,
+) -> Result<(), NotAccepted> {
+    let (_, name) = parted(&entry.path);
+    settled.begin_removal(entry.root, &entry.path, handle).map_err(not_noted)?;
+    let mut noted = Ok(());
+    remove_telling(directory, name, &mut |file| {
+        if noted.is_ok() {
+            noted = settled.add_renamed(file);
+        }
+    })?;
+    noted.map_err(not_noted)
+}
+
+fn not_noted(error: std::io::Error) -> NotAccepted {
+    NotAccepted(format!("it can't be noted: {error}"))
 }
 
 fn of_parent(errno: Errno) -> NotAccepted {

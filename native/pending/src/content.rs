@@ -9,6 +9,7 @@ use rustix::fs::{SeekFrom, ioctl_ficlone, seek};
 use rustix::io::Errno;
 
 use crate::node::open_file;
+use crate::readable::open_in_layer;
 
 /// The bytes that are read at once.
 const PIECE: usize = 1 << 16;
@@ -19,7 +20,7 @@ pub(crate) fn is_same_content(
     lower: BorrowedFd,
     name: &OsStr,
 ) -> Result<bool, Errno> {
-    let one = File::from(open_file(upper, name)?);
+    let one = File::from(open_in_layer(upper, name)?);
     let other = File::from(open_file(lower, name)?);
     let (mut ours, mut theirs) = (vec![0; PIECE], vec![0; PIECE]);
     let mut at = 0;

@@ -1,5 +1,6 @@
 //! Drops changes: what commands have made in layers goes.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
@@ -7,15 +8,15 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use crate::accepting::Settlement;
 use crate::error::PendingError;
 use crate::layer::is_opaque;
 use crate::listing::is_among;
 use crate::node::{enter_beneath, look, parted};
-use crate::removing::remove;
+use crate::removing::remove_tree;
 use crate::set::{PendingSet, lock_of, open_set};
 use crate::settled::SettledState;
-use crate::walk::entries;
+use crate::settlement::Settlement;
+use crate::walk::{LayerEntry, entries};
 
 /// Drops changes: all, with the record of them, or what is at or below these paths.
 ///
@@ -31,9 +32,12 @@ pub fn drop_changes(
     let found = entries(&set).all;
     let _alone = alone(directory.as_fd(), id, &mut set)?;
     let mut done = Settlement::default();
+    for (root, above) in directories(&found) {
+        set.remove_unfinished(root, above);
+    }
     if paths.is_none() {
         done.settled = found.iter().map(|one| set.absolute(one.root, &one.path)).collect();
-        remove(store, id.as_ref())?;
+        remove_tree(store, id.as_ref())?;
         return Ok(done);
     }
     for entry in &found {
@@ -55,6 +59,11 @@ pub fn drop_changes(
         }
     }
     Ok(done)
+}
+
+/// The directories in which something differs, by root.
+fn directories(found: &[LayerEntry]) -> HashSet<(usize, &Path)> {
+    found.iter().map(|one| (one.root, parted(&one.path).0)).collect()
 }
 
 /// Takes the lock that all share which use the layers.
@@ -80,7 +89,7 @@ fn drop_one(upper: BorrowedFd, path: &Path, is_outside: bool) -> Result<(), Errn
         return Err(Errno::NOTEMPTY);
     }
     match look(directory.as_fd(), name)? {
-        Some(_) => remove(directory.as_fd(), name),
+        Some(_) => remove_tree(directory.as_fd(), name),
         None => Ok(()),
     }
 }

@@ -6,7 +6,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 
-use crate::node::{attribute, open_as_it_is, type_of};
+use crate::node::{open_as_it_is, type_of};
+use crate::readable::attribute_in_layer;
 
 const OPAQUE: &str = "user.overlay.opaque";
 const WHITEOUT: &str = "user.overlay.whiteout";
@@ -21,7 +22,7 @@ pub(crate) fn is_whiteout(layer: BorrowedFd, name: &OsStr, stat: &Stat) -> Resul
         FileType::CharacterDevice => Ok(stat.st_rdev == 0),
         FileType::RegularFile if stat.st_size == 0 => {
             let file = open_as_it_is(layer, name)?;
-            Ok(attribute(file.as_fd(), WHITEOUT)?.is_some())
+            Ok(attribute_in_layer(file.as_fd(), WHITEOUT)?.is_some())
         }
         _ => Ok(false),
     }
@@ -29,7 +30,7 @@ pub(crate) fn is_whiteout(layer: BorrowedFd, name: &OsStr, stat: &Stat) -> Resul
 
 /// Whether nothing of the lower directory is seen through this one.
 pub(crate) fn is_opaque(directory: BorrowedFd) -> Result<bool, Errno> {
-    Ok(attribute(directory, OPAQUE)?.is_some_and(|value| value == b"y"))
+    Ok(attribute_in_layer(directory, OPAQUE)?.is_some_and(|value| value == b"y"))
 }
 
 /// Returns the handle of the lower file from which this one was copied up; empty: the file system has none. `None`: it
@@ -43,7 +44,7 @@ pub(crate) fn origin_of(
         return Ok(None);
     }
     let file = open_as_it_is(layer, name)?;
-    let value = attribute(file.as_fd(), ORIGIN)?;
+    let value = attribute_in_layer(file.as_fd(), ORIGIN)?;
     Ok(value.map(|value| value.get(ORIGIN_HEAD..).unwrap_or_default().to_vec()))
 }
 

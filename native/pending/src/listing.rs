@@ -19,7 +19,8 @@ use crate::walk::{Difference, LayerEntries, LayerEntry, entries};
 pub fn changes(store: BorrowedFd, id: &str) -> Result<Changes, PendingError> {
     let set = PendingSet::open(store, id)?;
     let found = entries(&set);
-    let mut unseen = found.unseen.clone();
+    let mut unseen: Vec<String> =
+        found.unseen.iter().map(|(path, why)| format!("{}: {why}", path.display())).collect();
     unseen.extend(set.roots.iter().filter_map(|root| root.lower.as_ref().err().cloned()));
     let mut changes = Changes { is_complete: unseen.is_empty(), unseen, ..Changes::default() };
     let renamed = renamed(&found.all);
@@ -54,30 +55,39 @@ enum KnownBy<'a> {
     Content(i64, i64, i64),
 }
 
+impl<'a> KnownBy<'a> {
+    fn of(entry: &'a LayerEntry, stat: &Stat) -> Self {
+        match &entry.handle {
+            Some(handle) if !handle.is_empty() => Self::Handle(handle),
+            _ => Self::content(stat),
+        }
+    }
+
+    fn content(stat: &Stat) -> Self {
+        let (seconds, rest) = modified(stat);
+        Self::Content(stat.st_size, seconds, rest)
+    }
+}
+
 /// Returns which entries have the file that another one had before: both ways.
 pub(crate) fn renamed(found: &[LayerEntry]) -> HashMap<usize, usize> {
     let mut gone: HashMap<KnownBy, usize> = HashMap::new();
     let is_file = |stat: &&Stat| kind_of(stat) == NodeKind::File;
-    let content = |stat: &Stat| {
-        let (seconds, rest) = modified(stat);
-        KnownBy::Content(stat.st_size, seconds, rest)
-    };
     for (index, entry) in found.iter().enumerate() {
         let outside = entry.outside.as_ref().filter(is_file);
         if let (Difference::Deleted, Some(outside)) = (entry.what, outside) {
-            gone.insert(content(outside), index);
-            if !entry.handle.is_empty() {
-                gone.insert(KnownBy::Handle(&entry.handle), index);
-            }
+            // An origin may have no handle where the file system has such.
+            gone.insert(KnownBy::content(outside), index);
+            gone.insert(KnownBy::of(entry, outside), index);
         }
     }
     let mut pairs = HashMap::new();
     for (index, entry) in found.iter().enumerate() {
         let inside = entry.inside.as_ref().filter(is_file);
         if let (Difference::Created, Some(inside)) = (entry.what, inside) {
-            let by_handle = gone.get(&KnownBy::Handle(&entry.handle));
-            let from = by_handle.or_else(|| gone.get(&content(inside))).copied();
-            if let Some(from) = from.filter(|from| !pairs.contains_key(from)) {
+            // What was made anew is no file that was somewhere else.
+            let from = entry.handle.as_ref().and_then(|_| gone.get(&KnownBy::of(entry, inside)));
+            if let Some(&from) = from.filter(|from| !pairs.contains_key(*from)) {
                 pairs.insert(index, from);
                 pairs.insert(from, index);
             }

@@ -1,7 +1,7 @@
 //! What has a name, by descriptors: nothing is followed.
 
 use std::ffi::{CString, OsStr, OsString};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
@@ -34,6 +34,14 @@ pub(crate) fn type_of(stat: &Stat) -> FileType {
 
 pub(crate) fn is_directory(stat: &Stat) -> bool {
     type_of(stat) == FileType::Directory
+}
+
+/// What nobody outside gets of a file's mode: the rights of another user, by what a command has made.
+const NOT_GIVEN: u32 = 0o6000;
+
+/// Returns the mode that something has outside once it is accepted.
+pub(crate) fn given_mode(stat: &Stat) -> u32 {
+    stat.st_mode & !if is_directory(stat) { 0o4000 } else { NOT_GIVEN }
 }
 
 pub(crate) fn kind_of(stat: &Stat) -> NodeKind {
@@ -137,18 +145,6 @@ pub(crate) fn taken_attributes(file: BorrowedFd) -> Result<Vec<NamedValue>, Errn
     }
     found.sort();
     Ok(found)
-}
-
-/// The attributes of what has a name; none of a link.
-pub(crate) fn attributes_at(
-    directory: BorrowedFd,
-    name: &OsStr,
-    stat: &Stat,
-) -> Result<Vec<NamedValue>, Errno> {
-    if type_of(stat) == FileType::Symlink {
-        return Ok(Vec::new());
-    }
-    taken_attributes(open_as_it_is(directory, name)?.as_fd())
 }
 
 /// Splits a path into its directory and its name.

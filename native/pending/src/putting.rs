@@ -1,10 +1,9 @@
 //! Puts one thing of a layer outside.
 
-use std::ffi::{CString, OsStr};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::fs::{
     AtFlags, CWD, FileType, Gid, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps, Uid,
@@ -15,15 +14,11 @@ use rustix::io::Errno;
 
 use crate::content::copy;
 use crate::node::{
-    StampedNode, by_descriptor, enter_beneath, look, open_as_it_is, open_file, parted, stamp,
-    taken_attributes, type_of,
+    by_descriptor, enter_beneath, given_mode, look, open_as_it_is, parted, taken_attributes,
+    type_of,
 };
 use crate::not_accepted::{NotAccepted, changed};
-
-/// What a name begins with that stands for another one for a moment.
-const UNFINISHED: &str = ".forkline-accept-";
-/// Nobody outside gets the rights of another user by what a command has made.
-const NOT_TAKEN: u32 = 0o6000;
+use crate::readable::{attributes_in_layer, open_in_layer};
 
 /// Where something comes from, and goes to.
 pub(crate) struct Placing<'a> {
@@ -31,101 +26,167 @@ pub(crate) struct Placing<'a> {
     pub to: BorrowedFd<'a>,
     pub name: &'a OsStr,
     /// What is there outside.
-    pub replaced: Option<StampedNode>,
+    pub replaced: Option<Stat>,
+    /// The name of what is not whole yet.
+    pub unfinished: &'a OsStr,
 }
 
-/// Puts something outside, in place of what is there unless that is a directory. `known`: where another name of the
-/// same file was put, by the root.
+/// Makes a directory, into which only its owner is let until all is in it.
+pub(crate) fn put_directory(places: &Placing) -> Result<(), NotAccepted> {
+    match mkdirat(places.to, places.name, Mode::from_raw_mode(0o700)) {
+        // One that was killed may have made it.
+        Err(Errno::EXIST) => Ok(()),
+        made => Ok(made?),
+    }
+}
+
+/// Puts something that is no directory outside, in place of what is there. `known`: where another name of the same
+/// file was put, by the root. `begin` is told of the file before it gets its name.
 pub(crate) fn put(
     places: &Placing,
     from: &Stat,
     known: Option<(BorrowedFd, &Path)>,
+    begin: impl FnOnce(&Stat) -> Result<(), NotAccepted>,
 ) -> Result<(), NotAccepted> {
-    if type_of(from) == FileType::Directory {
-        // One that was killed may have made it.
-        match mkdirat(places.to, places.name, Mode::from_raw_mode(0o700)) {
-            Err(Errno::EXIST) => {}
-            made => made?,
-        }
-        return restore_rights(places, from);
-    }
-    let unfinished = unfinished();
-    let made = make(places, from, &unfinished, known).and_then(|()| {
+    let (to, unfinished) = (places.to, places.unfinished);
+    let made = make(places, from, known).and_then(|()| {
         if known.is_none() {
             still(places, from)?;
         }
-        // The copy may have taken long.
-        if look(places.to, places.name)?.as_ref().map(stamp) != places.replaced {
-            return Err(changed());
+        begin(&look(to, unfinished)?.ok_or(Errno::NOENT)?)?;
+        match &places.replaced {
+            None => Ok(renameat_with(to, unfinished, to, places.name, RenameFlags::NOREPLACE)?),
+            Some(replaced) => exchange(places, replaced),
         }
-        let is_there = places.replaced.is_some();
-        let flags = if is_there { RenameFlags::empty() } else { RenameFlags::NOREPLACE };
-        Ok(renameat_with(places.to, &*unfinished, places.to, places.name, flags)?)
     });
     if made.is_err() {
-        let _ = unlinkat(places.to, &*unfinished, AtFlags::empty());
+        let _ = unlinkat(to, unfinished, AtFlags::empty());
     }
     made
 }
 
-fn unfinished() -> CString {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    CString::new(format!("{UNFINISHED}{}-{number}", std::process::id())).unwrap_or_default()
+/// Puts a finished file in place of another one, which is looked at once it can't be reached by its name any more: the
+/// copy may have taken long.
+fn exchange(places: &Placing, replaced: &Stat) -> Result<(), NotAccepted> {
+    let (to, name, unfinished) = (places.to, places.name, places.unfinished);
+    match renameat_with(to, unfinished, to, name, RenameFlags::EXCHANGE) {
+        Ok(()) => {}
+        Err(Errno::NOENT) => return Err(changed()),
+        // The file system can't.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            return match look(to, name)? {
+                Some(now) if is_as_it_was(&now, replaced) => {
+                    Ok(renameat_with(to, unfinished, to, name, RenameFlags::empty())?)
+                }
+                _ => Err(changed()),
+            };
+        }
+        Err(errno) => return Err(errno.into()),
+    }
+    if look(to, unfinished)?.is_some_and(|was| is_as_it_was(&was, replaced)) {
+        return Ok(unlinkat(to, unfinished, AtFlags::empty())?);
+    }
+    match renameat_with(to, unfinished, to, name, RenameFlags::EXCHANGE) {
+        Ok(()) => Err(changed()),
+        // Its new name is gone already.
+        Err(_) => {
+            renameat_with(to, unfinished, to, name, RenameFlags::NOREPLACE)?;
+            Err(changed())
+        }
+    }
 }
 
+/// Whether a file is still what it was, but for its time of change, which a rename sets, too.
+pub(crate) fn is_as_it_was(now: &Stat, before: &Stat) -> bool {
+    let of = |stat: &Stat| {
+        let modified = (stat.st_mtime, stat.st_mtime_nsec);
+        (stat.st_dev, stat.st_ino, stat.st_mode, stat.st_size, modified)
+    };
+    of(now) == of(before)
+}
+
+/// Makes a file under its unfinished name; one that is there was left by an accept of the same changes that was killed.
 fn make(
     places: &Placing,
     from: &Stat,
-    name: &CString,
     known: Option<(BorrowedFd, &Path)>,
 ) -> Result<(), NotAccepted> {
+    let left = match make_new(places, from, known) {
+        Err(NotMade::Exists) => unlinkat(places.to, places.unfinished, AtFlags::empty()),
+        Err(NotMade::Refused(why)) => return Err(why),
+        Ok(()) => return Ok(()),
+    };
+    left?;
+    make_new(places, from, known).map_err(|failed| match failed {
+        NotMade::Exists => Errno::EXIST.into(),
+        NotMade::Refused(why) => why,
+    })
+}
+
+enum NotMade {
+    Exists,
+    Refused(NotAccepted),
+}
+
+impl From<Errno> for NotMade {
+    fn from(errno: Errno) -> Self {
+        match errno {
+            Errno::EXIST => Self::Exists,
+            errno => Self::Refused(errno.into()),
+        }
+    }
+}
+
+fn make_new(
+    places: &Placing,
+    from: &Stat,
+    known: Option<(BorrowedFd, &Path)>,
+) -> Result<(), NotMade> {
+    let name = places.unfinished;
     if let Some((root, path)) = known {
         let (above, other) = parted(path);
         let above = enter_beneath(root, above)?;
-        return Ok(linkat(&above, other, places.to, &**name, AtFlags::empty())?);
+        return Ok(linkat(&above, other, places.to, name, AtFlags::empty())?);
     }
     match type_of(from) {
         FileType::Symlink => {
             let target = readlinkat(places.from, places.name, Vec::new())?;
-            symlinkat(&*target, places.to, &**name)?;
+            symlinkat(&*target, places.to, name)?;
         }
         FileType::Fifo => {
             let mode = Mode::from_raw_mode(from.st_mode & 0o777);
-            mknodat(places.to, &**name, FileType::Fifo, mode, 0)?;
+            mknodat(places.to, name, FileType::Fifo, mode, 0)?;
         }
         FileType::RegularFile => {
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-            let to = File::from(openat(places.to, &**name, flags, Mode::from_raw_mode(0o600))?);
-            let file = File::from(open_file(places.from, places.name)?);
+            let to = File::from(openat(places.to, name, flags, Mode::from_raw_mode(0o600))?);
+            let file = File::from(open_in_layer(places.from, places.name)?);
             copy(&file, &to, u64::try_from(from.st_size).unwrap_or(0))?;
         }
-        _ => return Err(NotAccepted("sockets and devices are not taken".to_owned())),
+        _ => {
+            let why = "sockets and devices are not taken".to_owned();
+            return Err(NotMade::Refused(NotAccepted(why)));
+        }
     }
-    let made = openat(
-        places.to,
-        &**name,
-        OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC,
-        Mode::empty(),
-    )?;
-    give_rights(&made, places, from)
+    let made = open_as_it_is(places.to, name)?;
+    give_rights(&made, places.from, places.name, from).map_err(NotMade::Refused)
 }
 
 /// Refuses a file that a command writes to meanwhile.
 fn still(places: &Placing, from: &Stat) -> Result<(), NotAccepted> {
     match look(places.from, places.name)? {
-        Some(now) if stamp(&now) == stamp(from) && now.st_size == from.st_size => Ok(()),
+        Some(now) if is_as_it_was(&now, from) => Ok(()),
         _ => Err(NotAccepted("a command is still changing it".to_owned())),
     }
 }
 
-/// Gives what is there already mode, owner, attributes and times of what a layer has.
-pub(crate) fn restore_rights(places: &Placing, from: &Stat) -> Result<(), NotAccepted> {
-    let there = open_as_it_is(places.to, places.name)?;
-    give_rights(&there, places, from)
-}
-
-fn give_rights(there: &OwnedFd, places: &Placing, from: &Stat) -> Result<(), NotAccepted> {
+/// Gives what is there mode, owner, attributes and times of what a layer has under a name.
+pub(crate) fn give_rights(
+    there: &OwnedFd,
+    layer: BorrowedFd,
+    name: &OsStr,
+    from: &Stat,
+) -> Result<(), NotAccepted> {
     // Of another user only those who may give it away.
     let (uid, gid) = (Uid::from_raw(from.st_uid), Gid::from_raw(from.st_gid));
     let _ = chownat(there, c"", Some(uid), Some(gid), AtFlags::EMPTY_PATH);
@@ -133,19 +194,18 @@ fn give_rights(there: &OwnedFd, places: &Placing, from: &Stat) -> Result<(), Not
         return Ok(());
     }
     let path = by_descriptor(there.as_fd());
-    let is_directory = type_of(from) == FileType::Directory;
-    let dropped = if is_directory { 0o4000 } else { NOT_TAKEN };
-    let source = open_as_it_is(places.from, places.name)?;
+    let source = open_as_it_is(layer, name)?;
+    let mode = given_mode(from) & 0o7777;
     // By a mode that lets it, which is then the one that it has.
-    chmod(&*path, Mode::from_raw_mode(from.st_mode & 0o7777 & !dropped | 0o600))?;
-    let (now, wanted) = (taken_attributes(there.as_fd())?, taken_attributes(source.as_fd())?);
+    chmod(&*path, Mode::from_raw_mode(mode | 0o600))?;
+    let (now, wanted) = (taken_attributes(there.as_fd())?, attributes_in_layer(source.as_fd())?);
     for (name, value) in wanted.iter().filter(|pair| !now.contains(pair)) {
         setxattr(&*path, &**name, value, XattrFlags::empty())?;
     }
     for (name, _) in now.iter().filter(|(name, _)| !wanted.iter().any(|(other, _)| other == name)) {
         removexattr(&*path, &**name)?;
     }
-    chmod(&*path, Mode::from_raw_mode(from.st_mode & 0o7777 & !dropped))?;
+    chmod(&*path, Mode::from_raw_mode(mode))?;
     let time = |tv_sec, tv_nsec| Timespec { tv_sec, tv_nsec: i64::try_from(tv_nsec).unwrap_or(0) };
     let times = Timestamps {
         last_access: time(from.st_atime, from.st_atime_nsec),

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, open, openat};
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, flock, fstat, open, openat, unlinkat};
 use rustix::io::Errno;
 
 use crate::error::PendingError;
@@ -32,6 +32,9 @@ pub(crate) struct PendingSet {
     /// The settings that are only accepted by name.
     pub guarded: Vec<PathBuf>,
     pub settled: SettledLog,
+    /// The name under which a file is made that is accepted, before it is whole: the same each time, so that what a
+    /// killed process has left is found.
+    pub unfinished: OsString,
     /// Kept locked, so that it is not removed meanwhile.
     lock: Option<File>,
 }
@@ -69,12 +72,21 @@ impl PendingSet {
         let guarded =
             fields_of(directory.as_fd(), "guarded")?.into_iter().map(PathBuf::from).collect();
         let settled = SettledLog::open(directory.as_fd())?;
-        Ok(Self { since, roots, guarded, settled, lock })
+        let unfinished = format!(".forkline-accept-{id}").into();
+        Ok(Self { since, roots, guarded, settled, unfinished, lock })
     }
 
     /// Others may remove it from now on.
     pub fn unlock(&mut self) {
         self.lock = None;
+    }
+
+    /// Removes what an accept that was killed has left in a directory outside.
+    pub fn remove_unfinished(&self, root: usize, above: &Path) {
+        let Some(Ok(lower)) = self.roots.get(root).map(|root| root.lower.as_ref()) else { return };
+        if let Ok(directory) = enter_beneath(lower.as_fd(), above) {
+            let _ = unlinkat(&directory, &*self.unfinished, AtFlags::empty());
+        }
     }
 
     /// The absolute path of what lies in a root.

@@ -1,15 +1,16 @@
 //! The record of what was accepted already: five fields, each ended by NUL, for every path.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags, openat};
+use rustix::fs::{Mode, OFlags, Stat, openat};
 
-use crate::node::StampedNode;
+use crate::node::{StampedNode, is_directory, stamp};
 
 const NAME: &str = "settled";
 
@@ -18,10 +19,26 @@ const NAME: &str = "settled";
 pub(crate) enum SettledState {
     /// This was put there.
     Put(StampedNode),
-    /// It was removed; its handle, by which a file of another name is known to be it.
-    Gone(Vec<u8>),
+    /// It was removed.
+    Gone,
     /// Its change was dropped.
     Dropped,
+}
+
+/// A file that is about to get its name, which changes its time of change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BegunNode {
+    device: u64,
+    inode: u64,
+    size: i64,
+    modified: (i64, i64),
+}
+
+impl From<&Stat> for BegunNode {
+    fn from(stat: &Stat) -> Self {
+        let modified = (stat.st_mtime, stat.st_mtime_nsec as i64);
+        Self { device: stat.st_dev, inode: stat.st_ino, size: stat.st_size, modified }
+    }
 }
 
 /// The record, read, and open to be added to.
@@ -29,7 +46,15 @@ pub(crate) enum SettledState {
 pub(crate) struct SettledLog {
     file: File,
     states: HashMap<(usize, PathBuf), SettledState>,
+    /// What was about to be put there, and is there if its process was killed then.
+    begun: HashMap<(usize, PathBuf), Vec<BegunNode>>,
     handles: Vec<Vec<u8>>,
+    /// What was about to be removed, and may be so in part if its process was killed then.
+    going: HashSet<(usize, PathBuf)>,
+    /// Files that have got or lost a name since, and when: by device and inode.
+    renamed: HashMap<(u64, u64), (i64, i64)>,
+    /// The directories in which something was settled.
+    above: HashSet<(usize, PathBuf)>,
 }
 
 impl SettledLog {
@@ -37,7 +62,10 @@ impl SettledLog {
         let flags =
             OFlags::RDWR | OFlags::CREATE | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file: OwnedFd = openat(directory, NAME, flags, Mode::from_raw_mode(0o600))?;
-        let mut log = Self { file: file.into(), states: HashMap::new(), handles: Vec::new() };
+        let (states, begun) = (HashMap::new(), HashMap::new());
+        let (handles, renamed) = (Vec::new(), HashMap::new());
+        let (going, above) = (HashSet::new(), HashSet::new());
+        let mut log = Self { file: file.into(), states, begun, handles, going, renamed, above };
         let mut bytes = Vec::new();
         log.file.read_to_end(&mut bytes)?;
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
@@ -58,23 +86,42 @@ impl SettledLog {
         let Some(root) = std::str::from_utf8(root).ok().and_then(|text| text.parse().ok()) else {
             return;
         };
-        let Some(path) = unhex(path) else { return };
+        let Some(path) = unhex(path).map(|path| PathBuf::from(OsString::from_vec(path))) else {
+            return;
+        };
+        if word == b"begun" {
+            if let Some(node) = std::str::from_utf8(value).ok().and_then(begun_from) {
+                self.begun.entry((root, path)).or_default().push(node);
+            }
+            return;
+        }
+        if word == b"named" {
+            let node = std::str::from_utf8(value).ok().and_then(stamp_from);
+            self.renamed.extend(node.map(|it| ((it.device, it.inode), it.changed)));
+            return;
+        }
+        if word == b"going" {
+            self.keep_going(root, path, unhex(value).unwrap_or_default());
+            return;
+        }
         let state = match word {
             b"put" => std::str::from_utf8(value).ok().and_then(stamp_from).map(SettledState::Put),
-            b"gone" => unhex(value).map(SettledState::Gone),
+            b"gone" => Some(SettledState::Gone),
             b"dropped" => Some(SettledState::Dropped),
             _ => None,
         };
         if let Some(state) = state {
-            self.keep(root, std::ffi::OsString::from_vec(path).into(), state);
+            self.keep(root, path, state);
         }
     }
 
     fn keep(&mut self, root: usize, path: PathBuf, state: SettledState) {
-        if let SettledState::Gone(handle) = &state
-            && !handle.is_empty()
-        {
-            self.handles.push(handle.clone());
+        self.begun.remove(&(root, path.clone()));
+        self.going.remove(&(root, path.clone()));
+        for above in path.ancestors().skip(1) {
+            if !self.above.insert((root, above.to_owned())) {
+                break;
+            }
         }
         self.states.insert((root, path), state);
     }
@@ -82,27 +129,92 @@ impl SettledLog {
     /// Adds what became of a path.
     pub fn add(&mut self, root: usize, path: &Path, state: SettledState) -> io::Result<()> {
         let (word, value) = match &state {
-            SettledState::Put(StampedNode { device, inode, changed: (seconds, rest) }) => {
-                ("put", format!("{device}:{inode}:{seconds}:{rest}"))
-            }
-            SettledState::Gone(handle) => ("gone", hex(handle)),
+            SettledState::Put(node) => ("put", stamp_text(node)),
+            SettledState::Gone => ("gone", String::new()),
             SettledState::Dropped => ("dropped", String::new()),
         };
-        // In hexadecimal, so that a name with a line feed ends no record.
-        let record = format!("{word}\0{root}\0{}\0{value}\0\n", hex(path.as_os_str().as_bytes()));
-        self.file.write_all(record.as_bytes())?;
+        self.write(word, root, path, &value)?;
         self.keep(root, path.to_owned(), state);
         Ok(())
     }
 
-    /// Whether nothing was accepted or dropped yet.
-    pub fn is_empty(&self) -> bool {
-        self.states.is_empty()
+    /// Adds that this file is about to be there, by its name, its size and the time of its content.
+    pub fn begin(&mut self, root: usize, path: &Path, file: &Stat) -> io::Result<()> {
+        let node = BegunNode::from(file);
+        let BegunNode { device, inode, size, modified: (seconds, rest) } = node;
+        self.write("begun", root, path, &format!("{device}:{inode}:{size}:{seconds}:{rest}"))?;
+        self.begun.entry((root, path.to_owned())).or_default().push(node);
+        Ok(())
     }
 
-    /// Whether what is there is what was put there.
-    pub fn has_put(&self, root: usize, path: &Path, node: &StampedNode) -> bool {
-        self.states.get(&(root, path.to_owned())) == Some(&SettledState::Put(*node))
+    /// Adds that this is about to be removed; its handle, by which a file of another name is known to be it.
+    pub fn begin_removal(&mut self, root: usize, path: &Path, handle: Vec<u8>) -> io::Result<()> {
+        self.write("going", root, path, &hex(&handle))?;
+        self.keep_going(root, path.to_owned(), handle);
+        Ok(())
+    }
+
+    fn keep_going(&mut self, root: usize, path: PathBuf, handle: Vec<u8>) {
+        if !handle.is_empty() {
+            self.handles.push(handle);
+        }
+        self.going.insert((root, path));
+    }
+
+    /// Whether a removal was begun of this.
+    pub fn is_going(&self, root: usize, path: &Path) -> bool {
+        self.going.contains(&(root, path.to_owned()))
+    }
+
+    /// Adds that a file with several names has got or lost one, which is a change of the others, too.
+    pub fn add_renamed(&mut self, file: &Stat) -> io::Result<()> {
+        let node = stamp(file);
+        self.write("named", 0, Path::new(""), &stamp_text(&node))?;
+        self.renamed.insert((node.device, node.inode), node.changed);
+        Ok(())
+    }
+
+    /// Whether the last change of a file is one of its names here.
+    pub fn has_renamed(&self, file: &Stat) -> bool {
+        let node = stamp(file);
+        self.renamed.get(&(node.device, node.inode)) == Some(&node.changed)
+    }
+
+    fn write(&mut self, word: &str, root: usize, path: &Path, value: &str) -> io::Result<()> {
+        // In hexadecimal, so that a name with a line feed ends no record.
+        let path = hex(path.as_os_str().as_bytes());
+        self.file.write_all(format!("{word}\0{root}\0{path}\0{value}\0\n").as_bytes())
+    }
+
+    /// Returns where something was begun and not finished, since its process was killed.
+    pub fn unfinished(&self) -> impl Iterator<Item = &(usize, PathBuf)> {
+        self.begun.keys()
+    }
+
+    /// Whether nothing was accepted or dropped yet.
+    pub fn is_empty(&self) -> bool {
+        self.states.is_empty() && self.begun.is_empty()
+    }
+
+    /// Whether what is there is what was put there. Of a directory: that directory, whatever is in it.
+    pub fn has_put(&self, root: usize, path: &Path, there: &Stat) -> bool {
+        let key = (root, path.to_owned());
+        let begun = self.begun.get(&key);
+        if begun.is_some_and(|begun| begun.contains(&BegunNode::from(there))) {
+            return true;
+        }
+        match self.states.get(&key) {
+            Some(SettledState::Put(node)) if is_directory(there) => {
+                (node.device, node.inode) == (there.st_dev, there.st_ino)
+            }
+            Some(SettledState::Put(node)) => *node == stamp(there),
+            _ => false,
+        }
+    }
+
+    /// Whether something in this directory was settled, which changes the directory's time of change.
+    pub fn has_below(&self, root: usize, path: &Path) -> bool {
+        self.above.contains(&(root, path.to_owned()))
     }
 
     /// Whether a file with this handle was removed when a deletion was accepted.
@@ -110,19 +222,20 @@ impl SettledLog {
         self.handles.iter().any(|one| one == handle)
     }
 
-    /// Returns the paths of a root where something was put, sorted.
-    pub fn put_in(&self, root: usize) -> Vec<(PathBuf, StampedNode)> {
-        let mut found: Vec<_> = self
-            .states
-            .iter()
-            .filter_map(|((at, path), state)| match state {
-                SettledState::Put(node) if *at == root => Some((path.clone(), *node)),
-                _ => None,
-            })
-            .collect();
-        found.sort_by(|one, other| one.0.cmp(&other.0));
-        found
+    /// Returns the paths of a root where something was put, or was about to be.
+    pub fn put_in(&self, root: usize) -> BTreeSet<PathBuf> {
+        let is_put = |(_, state): &(_, &SettledState)| matches!(state, SettledState::Put(_));
+        let put = self.states.iter().filter(is_put).map(|(key, _)| key);
+        put.chain(self.begun.keys())
+            .filter(|(at, _)| *at == root)
+            .map(|(_, path)| path.clone())
+            .collect()
     }
+}
+
+fn stamp_text(node: &StampedNode) -> String {
+    let StampedNode { device, inode, changed: (seconds, rest) } = node;
+    format!("{device}:{inode}:{seconds}:{rest}")
 }
 
 fn stamp_from(text: &str) -> Option<StampedNode> {
@@ -131,6 +244,14 @@ fn stamp_from(text: &str) -> Option<StampedNode> {
     let inode = parts.next()?.parse().ok()?;
     let changed = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
     Some(StampedNode { device, inode, changed })
+}
+
+fn begun_from(text: &str) -> Option<BegunNode> {
+    let mut parts = text.split(':');
+    let (device, inode) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    let size = parts.next()?.parse().ok()?;
+    let modified = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    Some(BegunNode { device, inode, size, modified })
 }
 
 fn hex(bytes: &[u8]) -> String {

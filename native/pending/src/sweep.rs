@@ -9,8 +9,9 @@ use rustix::fs::{FlockOperation, flock, fstat};
 use rustix::io::Errno;
 
 use crate::node::{enter, is_directory, look, names_in};
-use crate::removing::remove;
+use crate::removing::remove_tree;
 use crate::set::lock_of;
+use crate::walk::MOST_DEPTH;
 
 /// The name of a file in what is to be discarded.
 const DISCARDED: &str = "discard";
@@ -32,7 +33,7 @@ pub fn sweep_pending(store: BorrowedFd, bounds: &StoreBounds) -> io::Result<usiz
             gone += 1;
             continue;
         }
-        all.push(StoredOne { id, at, bytes: bytes_below(directory.as_fd()) });
+        all.push(StoredOne { id, at, bytes: bytes_below(directory.as_fd(), 0) });
     }
     Ok(gone + remove_oldest(all, bounds, |id| remove_unused(store, id)))
 }
@@ -46,20 +47,21 @@ fn remove_unused(store: BorrowedFd, id: &str) -> bool {
         if let Some(lock) = &lock {
             flock(lock.as_fd(), FlockOperation::NonBlockingLockExclusive)?;
         }
-        remove(store, id.as_ref())
+        remove_tree(store, id.as_ref())
     };
     unused().is_ok()
 }
 
-fn bytes_below(directory: BorrowedFd) -> u64 {
+fn bytes_below(directory: BorrowedFd, depth: usize) -> u64 {
     let mut bytes = 0;
     for name in names_in(directory).unwrap_or_default() {
         let Ok(Some(found)) = look(directory, &name) else { continue };
         bytes += found.st_blocks as u64 * 512;
         if is_directory(&found)
+            && depth < MOST_DEPTH
             && let Ok(below) = enter(directory, &name)
         {
-            bytes += bytes_below(below.as_fd());
+            bytes += bytes_below(below.as_fd(), depth + 1);
         }
     }
     bytes

@@ -4,15 +4,20 @@ use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Stat, fstat, readlinkat};
+use rustix::fs::{FileType, Stat, fstat, readlinkat};
 use rustix::io::Errno;
 
 use crate::content::is_same_content;
 use crate::layer::{handle_of, is_opaque, is_whiteout, origin_of};
 use crate::node::{
-    attributes_at, enter, enter_beneath, is_directory, look, names_in, parted, stamp, type_of,
+    enter, enter_beneath, given_mode, is_directory, look, names_in, open_as_it_is, parted,
+    taken_attributes, type_of,
 };
+use crate::readable::attributes_in_layer;
 use crate::set::PendingSet;
+
+/// Directories within one another that are looked into.
+pub(crate) const MOST_DEPTH: usize = 400;
 
 /// How a path differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +44,9 @@ pub(crate) struct LayerEntry {
     pub inside: Option<Stat>,
     /// What is there outside.
     pub outside: Option<Stat>,
-    /// Which file it was made from, or is, that was removed; empty: that can't be told.
-    pub handle: Vec<u8>,
+    /// Which file it was made from, or is, that was removed; empty: the file system can't tell. `None`: it was made
+    /// from none.
+    pub handle: Option<Vec<u8>>,
     /// It was made from a file outside, and names have come or gone since in the directory where it should be.
     pub may_be_gone: bool,
 }
@@ -50,7 +56,7 @@ pub(crate) struct LayerEntry {
 pub(crate) struct LayerEntries {
     pub all: Vec<LayerEntry>,
     /// What could not be looked at, and why.
-    pub unseen: Vec<String>,
+    pub unseen: Vec<(PathBuf, String)>,
 }
 
 /// Finds all that differs, directories before what is in them.
@@ -82,6 +88,10 @@ struct LayerName<'a> {
 impl LayerWalk<'_> {
     /// `is_made`: the directory was made anew, or one above it: nothing of the one below is seen.
     fn below(&mut self, path: &Path, upper: BorrowedFd, lower: Option<BorrowedFd>, is_made: bool) {
+        // Each level takes descriptors, and room on the stack.
+        if path.components().count() > MOST_DEPTH {
+            return self.miss(path, Errno::NAMETOOLONG);
+        }
         let names = match names_in(upper) {
             Ok(names) => names,
             Err(errno) => return self.miss(path, errno),
@@ -97,6 +107,7 @@ impl LayerWalk<'_> {
         let Some(lower) = lower.filter(|_| is_made) else { return };
         for name in names_in(lower).unwrap_or_default() {
             if names.binary_search(&name).is_err()
+                && name != self.set.unfinished
                 && let Ok(Some(outside)) = look(lower, &name)
             {
                 self.delete(path.join(&name), lower, &name, outside);
@@ -129,7 +140,7 @@ impl LayerWalk<'_> {
                 what,
                 inside: Some(inside),
                 outside,
-                handle: origin.unwrap_or_default(),
+                handle: origin,
                 may_be_gone,
             });
         }
@@ -147,7 +158,7 @@ impl LayerWalk<'_> {
     }
 
     fn delete(&mut self, path: PathBuf, lower: BorrowedFd, name: &OsStr, outside: Stat) {
-        let handle = if is_directory(&outside) { Vec::new() } else { handle_of(lower, name) };
+        let handle = (!is_directory(&outside)).then(|| handle_of(lower, name));
         let (root, what) = (self.root, Difference::Deleted);
         let (inside, outside, may_be_gone) = (None, Some(outside), false);
         self.add(LayerEntry { root, path, what, inside, outside, handle, may_be_gone });
@@ -156,7 +167,7 @@ impl LayerWalk<'_> {
     /// Finds what was accepted, and removed in the layer since: there it leaves no trace, where the kernel knows
     /// that nothing was below.
     fn removed_since(&mut self, upper: BorrowedFd, lower: BorrowedFd) {
-        for (path, node) in self.set.settled.put_in(self.root) {
+        for path in self.set.settled.put_in(self.root) {
             let (above, name) = parted(&path);
             let is_in_layer = match enter_beneath(upper, above) {
                 Ok(directory) => !matches!(look(directory.as_fd(), name), Ok(None)),
@@ -165,7 +176,7 @@ impl LayerWalk<'_> {
             };
             let Ok(directory) = enter_beneath(lower, above) else { continue };
             if let (false, Ok(Some(outside))) = (is_in_layer, look(directory.as_fd(), name))
-                && stamp(&outside) == node
+                && self.set.settled.has_put(self.root, &path, &outside)
             {
                 self.delete(path.clone(), directory.as_fd(), name, outside);
             }
@@ -183,8 +194,7 @@ impl LayerWalk<'_> {
 
     fn miss(&mut self, path: &Path, errno: Errno) {
         let path = self.set.absolute(self.root, path);
-        let why = std::io::Error::from(errno);
-        self.found.unseen.push(format!("{}: {why}", path.display()));
+        self.found.unseen.push((path, std::io::Error::from(errno).to_string()));
     }
 }
 
@@ -192,25 +202,52 @@ impl LayerWalk<'_> {
 fn differs(one: &LayerName, inside: &Stat, outside: &Stat) -> Result<Option<Difference>, Errno> {
     let Some(lower) = one.lower else { return Ok(Some(Difference::Created)) };
     let is_same = match type_of(inside) {
-        rustix::fs::FileType::RegularFile => {
-            inside.st_size == outside.st_size && is_same_content(one.upper, lower, one.name)?
+        FileType::RegularFile => {
+            let is_as_long = inside.st_size == outside.st_size;
+            is_as_long && has_same_content(one, lower, inside, outside)?
         }
-        rustix::fs::FileType::Symlink => {
+        FileType::Symlink => {
             readlinkat(one.upper, one.name, Vec::new())? == readlinkat(lower, one.name, Vec::new())?
         }
-        rustix::fs::FileType::Directory | rustix::fs::FileType::Fifo => true,
+        FileType::Directory | FileType::Fifo => true,
         _ => inside.st_rdev == outside.st_rdev,
     };
     if !is_same {
         return Ok(Some(Difference::Changed));
     }
-    let rights = |stat: &Stat| (stat.st_mode, stat.st_uid, stat.st_gid);
-    if rights(inside) != rights(outside) {
+    let rights = |stat: &Stat, mode| (mode, stat.st_uid, stat.st_gid);
+    let mode = if inside.st_mode == outside.st_mode { inside.st_mode } else { given_mode(inside) };
+    if rights(inside, mode) != rights(outside, outside.st_mode) {
         return Ok(Some(Difference::Mode));
     }
-    let has_times = type_of(inside) == rustix::fs::FileType::RegularFile;
-    let times = |stat: &Stat| (stat.st_mtime, stat.st_mtime_nsec);
+    let has_times = type_of(inside) == FileType::RegularFile;
     let is_alike = (!has_times || times(inside) == times(outside))
-        && attributes_at(one.upper, one.name, inside)? == attributes_at(lower, one.name, outside)?;
+        && (type_of(inside) == FileType::Symlink || has_same_attributes(one, lower)?);
     Ok((!is_alike).then_some(Difference::Attributes))
+}
+
+fn times(stat: &Stat) -> (i64, i64) {
+    (stat.st_mtime, stat.st_mtime_nsec as i64)
+}
+
+fn has_same_content(
+    one: &LayerName,
+    lower: BorrowedFd,
+    inside: &Stat,
+    outside: &Stat,
+) -> Result<bool, Errno> {
+    match is_same_content(one.upper, lower, one.name) {
+        // The mode of a file outside is not changed for that.
+        Err(Errno::ACCESS) => Ok(times(inside) == times(outside)),
+        told => told,
+    }
+}
+
+fn has_same_attributes(one: &LayerName, lower: BorrowedFd) -> Result<bool, Errno> {
+    let inside = attributes_in_layer(open_as_it_is(one.upper, one.name)?.as_fd())?;
+    match taken_attributes(open_as_it_is(lower, one.name)?.as_fd()) {
+        // They can't be read outside, and so were not changed inside, where its content would have become another.
+        Err(Errno::ACCESS) => Ok(true),
+        outside => Ok(inside == outside?),
+    }
 }

@@ -8,14 +8,15 @@ import { fileURLToPath } from 'node:url';
 
 /** @typedef {ReturnType<typeof startHost>} Host */
 
+const OWN = fileURLToPath(new URL('host.mjs', import.meta.url));
 const PATIENCE_MS = 20_000;
 
 /**
  * @param {string} state The directory of its state.
  * @param {number} [user] Who it is; default: whoever runs this.
+ * @param {string} [script] What it runs.
  */
-export function startHost(state, user) {
-  const script = fileURLToPath(new URL('host.mjs', import.meta.url));
+export function startHost(state, user, script = OWN) {
   const own = user === undefined ? {} : { uid: user, gid: user };
   const env = { ...process.env, XDG_STATE_HOME: state, HOME: state };
   const child = spawn(process.execPath, [script], {

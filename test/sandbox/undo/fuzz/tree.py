@@ -115,13 +115,12 @@ def attributes(path):
     return found
 
 
-def entry(path, groups, relative, opened):
-    status = os.lstat(path)
+def entry(path, status, groups, relative, opened):
     kind = stat.S_IFMT(status.st_mode)
     told = {"kind": oct(kind), "mode": oct(stat.S_IMODE(status.st_mode)),
             "owner": f"{status.st_uid}:{status.st_gid}"}
     if kind in (stat.S_IFDIR, stat.S_IFREG):
-        opened.open(path, stat.S_IMODE(status.st_mode), 0o700 if kind == stat.S_IFDIR else 0o400)
+        opened.open(path, stat.S_IMODE(status.st_mode), 0o400)
     told["attributes"] = attributes(path)
     if kind == stat.S_IFDIR:
         return told
@@ -154,20 +153,30 @@ def drop(root):
 
 
 def entries(root, opened):
-    found, groups = {}, {}
-    waiting = [root]
+    # All modes are read before one is changed: a file may have several names.
+    statuses, waiting = [], [root]
     while waiting:
         path = waiting.pop()
-        relative = text(os.path.relpath(path, root))
-        try:
-            found[relative] = entry(path, groups, relative, opened)
-        except OSError as error:
-            if error.errno != errno.ENAMETOOLONG:
-                raise
-            found[relative] = {"kind": "too deep"}
-        if found[relative]["kind"] == oct(stat.S_IFDIR):
+        status = status_of(path)
+        statuses.append((path, status))
+        if status is not None and stat.S_ISDIR(status.st_mode):
+            opened.open(path, stat.S_IMODE(status.st_mode), 0o700)
             waiting += sorted((os.path.join(path, name) for name in os.listdir(path)), reverse=True)
+    found, groups = {}, {}
+    for path, status in statuses:
+        relative = text(os.path.relpath(path, root))
+        deep = {"kind": "too deep"}
+        found[relative] = entry(path, status, groups, relative, opened) if status else deep
     return found
+
+
+def status_of(path):
+    try:
+        return os.lstat(path)
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        return None
 
 
 def answer(request):

@@ -8,10 +8,11 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use forkline_pending::REMOVED;
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags, openat};
 
 use super::owner;
-use super::removal::{REMOVED, remove};
+use super::removal::remove;
 use super::requested::USED;
 use super::store::{Layers, MOST_SLOTS, hold_alone, hold_still, set_written, tell_others};
 use crate::sandbox::plan::Plan;

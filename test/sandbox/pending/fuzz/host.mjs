@@ -1,0 +1,43 @@
+// Runs commands whose changes are held, looks at what they see, and accepts them, as lines on stdin say.
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { acceptChanges, run } from '../../../../dist/index.js';
+
+const TREE = fileURLToPath(new URL('../../undo/fuzz/tree.py', import.meta.url));
+const MOST = 8 << 20;
+
+/** Runs a command, and tells what is then seen of a tree. @param {any} request */
+async function hold({ command, options, look }) {
+  const { changes, outcome } = await run(command, options);
+  const input = `${JSON.stringify({ look })}\n`;
+  const program = ['/usr/bin/python3', TREE];
+  const more = { cwd: look, timeoutMs: 20_000, input, tailBytes: MOST, headBytes: 0 };
+  const seen = await run(program, { ...options, ...more });
+  const text = 'output' in seen && seen.output ? textOf(seen.output) : undefined;
+  // A tree that has grown too large.
+  if (text === undefined) return { changes, outcome, unseen: JSON.stringify(seen.outcome) };
+  const { answer, error } = JSON.parse(text);
+  return { changes, outcome, seen: answer, unseen: error };
+}
+
+/** @param {unknown} output What is whole; else nothing. */
+function textOf(output) {
+  const { text } = /** @type {{ text?: string }} */ (output);
+  return text;
+}
+
+/** @param {any} request */
+function answer(request) {
+  return request.accept === undefined
+    ? hold(request)
+    : acceptChanges(request.accept, request.paths);
+}
+
+for await (const line of createInterface(process.stdin)) {
+  try {
+    console.log(JSON.stringify({ answer: await answer(JSON.parse(line)) }));
+  } catch (error) {
+    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    console.log(JSON.stringify({ error: message }));
+  }
+}
