@@ -10,13 +10,13 @@ use rustix::io::Errno;
 
 use crate::error::PendingError;
 use crate::layer::is_opaque;
-use crate::listing::is_among;
+use crate::layer::listing::is_among;
+use crate::layer::walk::{LayerEntry, entries};
 use crate::node::{enter_beneath, look, parted};
 use crate::removing::remove_tree;
 use crate::set::{PendingSet, lock_of, open_set};
 use crate::settled::SettledState;
 use crate::settlement::Settlement;
-use crate::walk::{LayerEntry, entries};
 
 /// Drops changes: all, with the record of them, or what is at or below these paths.
 ///

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Mode, Stat, chmod, fstat, renameat, unlinkat};
 use rustix::io::Errno;
 
+use crate::layer::walk::MOST_DEPTH;
 use crate::node::{by_descriptor, enter, is_directory, look, names_in, open_as_it_is};
-use crate::walk::MOST_DEPTH;
 
 /// What begins so is to be removed, by whoever comes upon it: its removal may have been cut short.
 pub const REMOVED: &str = ".removed-";

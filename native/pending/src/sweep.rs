@@ -8,10 +8,10 @@ use forkline_journal::{StoreBounds, StoredOne, ids_in, remove_oldest};
 use rustix::fs::{FlockOperation, flock, fstat};
 use rustix::io::Errno;
 
+use crate::layer::walk::MOST_DEPTH;
 use crate::node::{enter, is_directory, look, names_in};
 use crate::removing::remove_tree;
 use crate::set::lock_of;
-use crate::walk::MOST_DEPTH;
 
 /// The name of a file in what is to be discarded.
 const DISCARDED: &str = "discard";

@@ -9,9 +9,9 @@ use rustix::fs::{Mode, Stat, chmod, fstat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
+use crate::accepting::not_accepted::NotAccepted;
+use crate::accepting::putting::give_rights;
 use crate::node::{by_descriptor, enter_beneath, is_directory, look, open_as_it_is, parted};
-use crate::not_accepted::NotAccepted;
-use crate::putting::give_rights;
 use crate::set::PendingRoot;
 
 /// What a directory is to have.

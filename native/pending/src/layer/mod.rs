@@ -1,13 +1,18 @@
 //! What the kernel writes into an upper layer, mounted with `userxattr`.
 
+pub(crate) mod content;
+pub(crate) mod listing;
+pub(crate) mod readable;
+pub(crate) mod walk;
+
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 
+use crate::layer::readable::attribute_in_layer;
 use crate::node::{open_as_it_is, type_of};
-use crate::readable::attribute_in_layer;
 
 const OPAQUE: &str = "user.overlay.opaque";
 const WHITEOUT: &str = "user.overlay.whiteout";

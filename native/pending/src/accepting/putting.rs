@@ -12,13 +12,13 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::content::copy;
+use crate::accepting::not_accepted::{NotAccepted, changed};
+use crate::layer::content::copy;
+use crate::layer::readable::{attributes_in_layer, open_in_layer};
 use crate::node::{
     by_descriptor, enter_beneath, given_mode, look, open_as_it_is, parted, taken_attributes,
     type_of,
 };
-use crate::not_accepted::{NotAccepted, changed};
-use crate::readable::{attributes_in_layer, open_in_layer};
 
 /// Where something comes from, and goes to.
 pub(crate) struct Placing<'a> {

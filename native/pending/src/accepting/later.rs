@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::Stat;
 
-use crate::listing::renamed;
+use crate::accepting::not_accepted::{NotAccepted, changed};
+use crate::layer::listing::renamed;
+use crate::layer::walk::{Difference, LayerEntry};
 use crate::node::{is_directory, parted};
-use crate::not_accepted::{NotAccepted, changed};
 use crate::removing::first_later;
 use crate::set::PendingSet;
-use crate::walk::{Difference, LayerEntry};
 
 /// Where files went that are not where they were, as far as the commands did that.
 pub(crate) struct FileMoves {

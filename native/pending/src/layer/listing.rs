@@ -8,9 +8,9 @@ use forkline_journal::{Changes, FileChange, NodeKind};
 use rustix::fs::Stat;
 
 use crate::error::PendingError;
+use crate::layer::walk::{Difference, LayerEntries, LayerEntry, entries};
 use crate::node::{is_directory, kind_of};
 use crate::set::PendingSet;
-use crate::walk::{Difference, LayerEntries, LayerEntry, entries};
 
 /// Lists what differs from what is outside now.
 ///

@@ -1,5 +1,12 @@
 //! Puts changes into effect: each file at once, by a rename. What was changed outside meanwhile stays as it is.
 
+pub(crate) mod finishing;
+pub(crate) mod guard;
+pub(crate) mod later;
+pub(crate) mod not_accepted;
+pub(crate) mod order;
+pub(crate) mod putting;
+
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,23 +16,23 @@ use forkline_journal::NodeKind;
 use rustix::fs::{Stat, fstat};
 use rustix::io::Errno;
 
+use crate::accepting::finishing::{FinalRights, OpenedDirectories, finish};
+use crate::accepting::guard::{lost, setting};
+use crate::accepting::later::{FileMoves, refuse_later};
+use crate::accepting::not_accepted::{NotAccepted, changed};
+use crate::accepting::order::put_in_order;
+use crate::accepting::putting::{Placing, give_rights, is_as_it_was, put, put_directory};
 use crate::error::PendingError;
-use crate::finishing::{FinalRights, OpenedDirectories, finish};
-use crate::guard::{lost, setting};
-use crate::later::{FileMoves, refuse_later};
 use crate::layer::handle_of;
-use crate::listing::is_among;
+use crate::layer::listing::is_among;
+use crate::layer::walk::{Difference, LayerEntries, LayerEntry, entries};
 use crate::node::{
     enter_beneath, given_mode, is_directory, kind_of, look, open_as_it_is, parted, stamp,
 };
-use crate::not_accepted::{NotAccepted, changed};
-use crate::order::put_in_order;
-use crate::putting::{Placing, give_rights, is_as_it_was, put, put_directory};
 use crate::removing::{first_later, remove_telling};
 use crate::set::PendingSet;
 use crate::settled::{SettledLog, SettledState};
 use crate::settlement::{Settlement, settling};
-use crate::walk::{Difference, LayerEntries, LayerEntry, entries};
 
 /// Puts changes into effect. `paths`: only what is at or below these. One that was killed can be done again.
 ///

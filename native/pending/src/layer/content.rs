@@ -8,8 +8,8 @@ use std::os::unix::fs::FileExt;
 use rustix::fs::{SeekFrom, ioctl_ficlone, seek};
 use rustix::io::Errno;
 
+use crate::layer::readable::open_in_layer;
 use crate::node::open_file;
-use crate::readable::open_in_layer;
 
 /// The bytes that are read at once.
 const PIECE: usize = 1 << 16;

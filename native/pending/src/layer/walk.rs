@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, Stat, fstat, readlinkat};
 use rustix::io::Errno;
 
-use crate::content::is_same_content;
+use crate::layer::content::is_same_content;
+use crate::layer::readable::attributes_in_layer;
 use crate::layer::{handle_of, is_opaque, is_whiteout, origin_of};
 use crate::node::{
     enter, enter_beneath, given_mode, is_directory, look, names_in, open_as_it_is, parted,
     taken_attributes, type_of,
 };
-use crate::readable::attributes_in_layer;
 use crate::set::PendingSet;
 
 /// Directories within one another that are looked into.

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use crate::layer::walk::{Difference, LayerEntry};
 use crate::node::is_directory;
-use crate::walk::{Difference, LayerEntry};
 
 /// Puts directories first, then the objects of git's before what names them, removals last, deepest first. The rights
 /// of directories, which may forbid all that, are given after everything.
