@@ -1,9 +1,9 @@
 //! What has a name, by descriptors: nothing is followed.
 
 use std::ffi::{CString, OsStr, OsString};
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use forkline_journal::NodeKind;
 use rustix::fs::{
@@ -14,6 +14,9 @@ use rustix::io::Errno;
 
 /// Bytes of the names or of one value of extended attributes, at most.
 const MOST_ATTRIBUTE_BYTES: usize = 64 * 1024;
+
+/// Bytes of a path that one call opens, at most.
+const LONGEST_PART: usize = 3000;
 
 /// Which inode it is, and when it was last changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,10 +87,23 @@ pub(crate) fn enter(directory: BorrowedFd, name: &OsStr) -> Result<OwnedFd, Errn
 
 /// Opens the directory at a path below another one: through no link, and on no other file system.
 pub(crate) fn enter_beneath(root: BorrowedFd, path: &Path) -> Result<OwnedFd, Errno> {
-    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
-    openat2(root, path, flags, Mode::empty(), resolve)
+    let enter = |at: BorrowedFd, path: &Path| openat2(at, path, flags, Mode::empty(), resolve);
+    // One call takes no path that is longer than `PATH_MAX`.
+    let mut at: Option<OwnedFd> = None;
+    let mut part = PathBuf::new();
+    for name in path {
+        if part.as_os_str().len() + name.len() >= LONGEST_PART {
+            at = Some(enter(at.as_ref().map_or(root, AsFd::as_fd), &part)?);
+            part.clear();
+        }
+        part.push(name);
+    }
+    if part.as_os_str().is_empty() {
+        part.push(".");
+    }
+    enter(at.as_ref().map_or(root, AsFd::as_fd), &part)
 }
 
 /// Opens something as it is, links too, without reading it.

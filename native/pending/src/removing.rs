@@ -14,6 +14,16 @@ use crate::node::{by_descriptor, enter, is_directory, look, names_in, open_as_it
 /// What begins so is to be removed, by whoever comes upon it: its removal may have been cut short.
 pub const REMOVED: &str = ".removed-";
 
+/// Whether a file has lost a name, or is about to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NameLoss {
+    Begins,
+    Done,
+}
+
+/// Is told of a file that loses a name.
+pub(crate) type TellLoss<'a> = dyn FnMut(&Stat, NameLoss) + 'a;
+
 /// Deeper directories are moved up: each level takes a descriptor.
 const DEEPEST: usize = 200;
 
@@ -51,11 +61,11 @@ pub fn remove_tree(directory: BorrowedFd, name: &OsStr) -> Result<(), Errno> {
     remove(directory, name, None)
 }
 
-/// The same; `lost` is told of each file that has other names, without this one.
+/// The same; `lost` is told of each file that has other names, before and after it has lost this one.
 pub(crate) fn remove_telling<'a>(
     directory: BorrowedFd<'a>,
     name: &OsStr,
-    lost: &'a mut dyn FnMut(&Stat),
+    lost: &'a mut TellLoss<'a>,
 ) -> Result<(), Errno> {
     remove(directory, name, Some(lost))
 }
@@ -63,7 +73,7 @@ pub(crate) fn remove_telling<'a>(
 fn remove<'a>(
     directory: BorrowedFd<'a>,
     name: &OsStr,
-    lost: Option<&'a mut dyn FnMut(&Stat)>,
+    lost: Option<&'a mut TellLoss<'a>>,
 ) -> Result<(), Errno> {
     let mut removal = TreeRemoval { top: directory, moved: 0, lost };
     let mut removed = removal.remove(directory, name, 0);
@@ -80,7 +90,7 @@ struct TreeRemoval<'a> {
     top: BorrowedFd<'a>,
     /// Directories that were moved up.
     moved: usize,
-    lost: Option<&'a mut dyn FnMut(&Stat)>,
+    lost: Option<&'a mut TellLoss<'a>>,
 }
 
 impl TreeRemoval<'_> {
@@ -110,10 +120,12 @@ impl TreeRemoval<'_> {
     fn remove_file(&mut self, parent: BorrowedFd, name: &OsStr, found: &Stat) -> Result<(), Errno> {
         let lost = self.lost.as_mut().filter(|_| found.st_nlink > 1);
         let file = lost.as_ref().map(|_| open_as_it_is(parent, name)).transpose()?;
+        let Some((lost, file)) = lost.zip(file) else {
+            return unlinkat(parent, name, AtFlags::empty());
+        };
+        lost(found, NameLoss::Begins);
         unlinkat(parent, name, AtFlags::empty())?;
-        if let (Some(lost), Some(file)) = (lost, file) {
-            lost(&fstat(&file)?);
-        }
+        lost(&fstat(&file)?, NameLoss::Done);
         Ok(())
     }
 }

@@ -53,6 +53,8 @@ pub(crate) struct SettledLog {
     going: HashSet<(usize, PathBuf)>,
     /// Files that have got or lost a name since, and when: by device and inode.
     renamed: HashMap<(u64, u64), (i64, i64)>,
+    /// Files that are about to lose a name.
+    naming: HashMap<(u64, u64), BegunNode>,
     /// The directories in which something was settled.
     above: HashSet<(usize, PathBuf)>,
 }
@@ -63,9 +65,10 @@ impl SettledLog {
             OFlags::RDWR | OFlags::CREATE | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file: OwnedFd = openat(directory, NAME, flags, Mode::from_raw_mode(0o600))?;
         let (states, begun) = (HashMap::new(), HashMap::new());
-        let (handles, renamed) = (Vec::new(), HashMap::new());
+        let (handles, renamed, naming) = (Vec::new(), HashMap::new(), HashMap::new());
         let (going, above) = (HashSet::new(), HashSet::new());
-        let mut log = Self { file: file.into(), states, begun, handles, going, renamed, above };
+        let file = file.into();
+        let mut log = Self { file, states, begun, handles, going, renamed, naming, above };
         let mut bytes = Vec::new();
         log.file.read_to_end(&mut bytes)?;
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
@@ -93,6 +96,11 @@ impl SettledLog {
             if let Some(node) = std::str::from_utf8(value).ok().and_then(begun_from) {
                 self.begun.entry((root, path)).or_default().push(node);
             }
+            return;
+        }
+        if word == b"naming" {
+            let node = std::str::from_utf8(value).ok().and_then(begun_from);
+            self.naming.extend(node.map(|it| ((it.device, it.inode), it)));
             return;
         }
         if word == b"named" {
@@ -141,8 +149,7 @@ impl SettledLog {
     /// Adds that this file is about to be there, by its name, its size and the time of its content.
     pub fn begin(&mut self, root: usize, path: &Path, file: &Stat) -> io::Result<()> {
         let node = BegunNode::from(file);
-        let BegunNode { device, inode, size, modified: (seconds, rest) } = node;
-        self.write("begun", root, path, &format!("{device}:{inode}:{size}:{seconds}:{rest}"))?;
+        self.write("begun", root, path, &begun_text(&node))?;
         self.begun.entry((root, path.to_owned())).or_default().push(node);
         Ok(())
     }
@@ -166,6 +173,14 @@ impl SettledLog {
         self.going.contains(&(root, path.to_owned()))
     }
 
+    /// Adds that a file with several names is about to lose one.
+    pub fn begin_renaming(&mut self, file: &Stat) -> io::Result<()> {
+        let node = BegunNode::from(file);
+        self.write("naming", 0, Path::new(""), &begun_text(&node))?;
+        self.naming.insert((node.device, node.inode), node);
+        Ok(())
+    }
+
     /// Adds that a file with several names has got or lost one, which is a change of the others, too.
     pub fn add_renamed(&mut self, file: &Stat) -> io::Result<()> {
         let node = stamp(file);
@@ -177,7 +192,9 @@ impl SettledLog {
     /// Whether the last change of a file is one of its names here.
     pub fn has_renamed(&self, file: &Stat) -> bool {
         let node = stamp(file);
-        self.renamed.get(&(node.device, node.inode)) == Some(&node.changed)
+        let key = (node.device, node.inode);
+        self.renamed.get(&key) == Some(&node.changed)
+            || self.naming.get(&key) == Some(&BegunNode::from(file))
     }
 
     fn write(&mut self, word: &str, root: usize, path: &Path, value: &str) -> io::Result<()> {
@@ -244,6 +261,11 @@ fn stamp_from(text: &str) -> Option<StampedNode> {
     let inode = parts.next()?.parse().ok()?;
     let changed = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
     Some(StampedNode { device, inode, changed })
+}
+
+fn begun_text(node: &BegunNode) -> String {
+    let BegunNode { device, inode, size, modified: (seconds, rest) } = node;
+    format!("{device}:{inode}:{size}:{seconds}:{rest}")
 }
 
 fn begun_from(text: &str) -> Option<BegunNode> {

@@ -1,6 +1,7 @@
 //! Puts changes into effect: each file at once, by a rename. What was changed outside meanwhile stays as it is.
 
 pub(crate) mod finishing;
+pub(crate) mod gone;
 pub(crate) mod guard;
 pub(crate) mod later;
 pub(crate) mod not_accepted;
@@ -17,9 +18,10 @@ use rustix::fs::{Stat, fstat};
 use rustix::io::Errno;
 
 use crate::accepting::finishing::{FinalRights, OpenedDirectories, finish};
+use crate::accepting::gone::remove;
 use crate::accepting::guard::{lost, setting};
 use crate::accepting::later::{FileMoves, refuse_later};
-use crate::accepting::not_accepted::{NotAccepted, changed};
+use crate::accepting::not_accepted::{NotAccepted, changed, not_noted};
 use crate::accepting::order::put_in_order;
 use crate::accepting::putting::{Placing, give_rights, is_as_it_was, put, put_directory};
 use crate::error::PendingError;
@@ -29,9 +31,9 @@ use crate::layer::walk::{Difference, LayerEntries, LayerEntry, entries};
 use crate::node::{
     enter_beneath, given_mode, is_directory, kind_of, look, open_as_it_is, parted, stamp,
 };
-use crate::removing::{first_later, remove_telling};
+use crate::removing::first_later;
 use crate::set::PendingSet;
-use crate::settled::{SettledLog, SettledState};
+use crate::settled::SettledState;
 use crate::settlement::{Settlement, settling};
 
 /// Puts changes into effect. `paths`: only what is at or below these. One that was killed can be done again.
@@ -234,6 +236,9 @@ impl Accepting {
         let shared = places.replaced.filter(|replaced| replaced.st_nlink > 1);
         let replaced = shared.map(|_| open_as_it_is(places.to, places.name)).transpose()?;
         let settled = &mut set.settled;
+        if let Some(shared) = &shared {
+            settled.begin_renaming(shared).map_err(not_noted)?;
+        }
         put(places, from, known.map(|path| (lower.as_fd(), &**path)), |file| {
             settled.begin(entry.root, &entry.path, file).map_err(not_noted)
         })?;
@@ -264,28 +269,6 @@ impl Accepting {
     fn note(&mut self, root: usize, path: &Path, state: SettledState) -> Result<(), NotAccepted> {
         self.set.settled.add(root, path, state).map_err(not_noted)
     }
-}
-
-/// Removes something outside, and keeps which files have lost a name by that.
-fn remove(
-    settled: &mut SettledLog,
-    entry: &LayerEntry,
-    handle: Vec<u8>,
-    directory: BorrowedFd,
-) -> Result<(), NotAccepted> {
-    let (_, name) = parted(&entry.path);
-    settled.begin_removal(entry.root, &entry.path, handle).map_err(not_noted)?;
-    let mut noted = Ok(());
-    remove_telling(directory, name, &mut |file| {
-        if noted.is_ok() {
-            noted = settled.add_renamed(file);
-        }
-    })?;
-    noted.map_err(not_noted)
-}
-
-fn not_noted(error: std::io::Error) -> NotAccepted {
-    NotAccepted(format!("it can't be noted: {error}"))
 }
 
 fn of_parent(errno: Errno) -> NotAccepted {

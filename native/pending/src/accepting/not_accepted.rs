@@ -15,3 +15,8 @@ impl From<Errno> for NotAccepted {
 pub(crate) fn changed() -> NotAccepted {
     NotAccepted("it was changed outside".to_owned())
 }
+
+/// What is put into effect is noted, and could not be.
+pub(crate) fn not_noted(error: std::io::Error) -> NotAccepted {
+    NotAccepted(format!("it can't be noted: {error}"))
+}
