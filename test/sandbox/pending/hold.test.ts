@@ -8,6 +8,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -36,13 +37,14 @@ test('nothing is changed outside until it is accepted, and then all of it', asyn
     'changed a',
     'deleted b',
     'deleted gone',
+    'deleted gone/e',
     'created link',
     'created new',
     'renamed renamed',
     'mode sub/c',
     'created twice',
   ]);
-  expect(changes).toMatchObject({ created: 3, changed: 2, deleted: 1, renamed: 1, complete: true });
+  expect(changes).toMatchObject({ created: 3, changed: 2, deleted: 2, renamed: 1, complete: true });
   expect(sandbox?.changes).toMatchObject({ state: 'held', created: 3 });
   const { accepted, conflicts, heldBack } = await changes.accept();
   expect({ conflicts, heldBack }).toEqual({ conflicts: [], heldBack: [] });
@@ -251,11 +253,26 @@ test('git works inside, and its commit is there once it is accepted', async () =
   expect(git('fsck', '--strict')).toBe('');
 });
 
+test('what is moved out of a directory that then goes is told as moved, and the rest as gone', async () => {
+  const names = ['gone/e', 'gone/deep/f', 'gone/deep/g'];
+  const cwd = fill(newFolder(), names);
+  names.forEach((name, at) => {
+    utimesSync(join(cwd, name), at, at);
+  });
+  const { changes } = await held('mv gone/e .; mv gone/deep/f two; rm -r gone', cwd);
+  expect(changes).toMatchObject({ created: 0, deleted: 1, renamed: 2, complete: true });
+  expect(changes.list).toContainEqual(
+    expect.objectContaining({ kind: 'renamed', path: join(cwd, 'e'), from: join(cwd, 'gone/e') }),
+  );
+  expect(await changes.accept()).toMatchObject({ conflicts: [], heldBack: [] });
+  expect(readdirSync(cwd).sort()).toEqual(['e', 'two']);
+});
+
 test('what is discarded was never there, and is told', async () => {
   const cwd = work();
   const before = picture(cwd);
   const { changes, sandbox } = await run(WORK, { cwd, sandbox: holding({ changes: 'discard' }) });
-  expect(changes).toMatchObject({ state: 'discarded', created: 3, changed: 2, deleted: 1 });
+  expect(changes).toMatchObject({ state: 'discarded', created: 3, changed: 2, deleted: 2 });
   expect(changes).not.toHaveProperty('id');
   expect(sandbox?.changes).toMatchObject({ state: 'discarded' });
   expect(await changes?.revert()).toEqual({ reverted: [], conflicts: [], lost: [] });

@@ -24,11 +24,13 @@ pub(crate) struct FileMoves {
 }
 
 impl FileMoves {
-    pub fn of(found: &[LayerEntry], set: &PendingSet) -> Self {
-        let removed = found.iter().filter(|one| one.what == Difference::Deleted);
+    /// `within`: what goes with directories that are removed.
+    pub fn of(found: &[LayerEntry], within: &[LayerEntry], set: &PendingSet) -> Self {
+        let all: Vec<&LayerEntry> = found.iter().chain(within).collect();
+        let removed = all.iter().filter(|one| one.what == Difference::Deleted);
         let handles = removed.filter_map(|one| one.handle.clone());
-        let pairs = renamed(found);
-        let moved = pairs.keys().filter_map(|index| found.get(*index)).map(|one| one.path.clone());
+        let pairs = renamed(&all);
+        let moved = pairs.keys().filter_map(|index| all.get(*index)).map(|one| one.path.clone());
         Self {
             gone: handles.filter(|handle| !handle.is_empty()).collect(),
             moved: moved.collect(),

@@ -50,9 +50,9 @@ pub fn accept(
     for (root, path) in set.settled.unfinished() {
         set.remove_unfinished(*root, parted(path).0);
     }
-    let LayerEntries { all: mut found, unseen } = entries(&set);
+    let LayerEntries { all: mut found, within, unseen } = entries(&set);
     put_in_order(&mut found);
-    let moves = FileMoves::of(&found, &set);
+    let moves = FileMoves::of(&found, &within, &set);
     let done = Settlement { conflicts: unseen, ..Settlement::default() };
     let (links, opened) = (HashMap::new(), OpenedDirectories::default());
     let mut accepting = Accepting { set, moves, done, links, opened };

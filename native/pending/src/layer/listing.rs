@@ -1,6 +1,6 @@
 //! Lists what commands have changed in layers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 
@@ -18,15 +18,17 @@ use crate::set::PendingSet;
 /// There are none of this id, or they can't be read.
 pub fn changes(store: BorrowedFd, id: &str) -> Result<Changes, PendingError> {
     let set = PendingSet::open(store, id)?;
-    let found = entries(&set);
+    let LayerEntries { mut all, within, unseen } = entries(&set);
+    let known: HashSet<_> = all.iter().map(|one| (one.root, one.path.clone())).collect();
+    all.extend(within.into_iter().filter(|one| !known.contains(&(one.root, one.path.clone()))));
     let mut unseen: Vec<String> =
-        found.unseen.iter().map(|(path, why)| format!("{}: {why}", path.display())).collect();
+        unseen.iter().map(|(path, why)| format!("{}: {why}", path.display())).collect();
     unseen.extend(set.roots.iter().filter_map(|root| root.lower.as_ref().err().cloned()));
     let mut changes = Changes { is_complete: unseen.is_empty(), unseen, ..Changes::default() };
-    let renamed = renamed(&found.all);
+    let renamed = renamed(&all.iter().collect::<Vec<_>>());
     // The last directory that was made: what is below it is told with it.
     let mut made: Option<(usize, PathBuf, usize)> = None;
-    for (index, entry) in found.all.iter().enumerate() {
+    for (index, entry) in all.iter().enumerate() {
         if let Some((root, above, at)) = &made
             && entry.root == *root
             && entry.path.starts_with(above)
@@ -35,7 +37,7 @@ pub fn changes(store: BorrowedFd, id: &str) -> Result<Changes, PendingError> {
             continue;
         }
         let path = set.absolute(entry.root, &entry.path);
-        if let Some(told) = told(&set, &found, &renamed, index, path) {
+        if let Some(told) = told(&set, &all, &renamed, index, path) {
             if matches!(told, FileChange::Created { kind: NodeKind::Directory, .. }) {
                 made = Some((entry.root, entry.path.clone(), changes.list.len()));
             }
@@ -70,15 +72,17 @@ impl<'a> KnownBy<'a> {
 }
 
 /// Returns which entries have the file that another one had before: both ways.
-pub(crate) fn renamed(found: &[LayerEntry]) -> HashMap<usize, usize> {
-    let mut gone: HashMap<KnownBy, usize> = HashMap::new();
+pub(crate) fn renamed(found: &[&LayerEntry]) -> HashMap<usize, usize> {
+    let mut gone: HashMap<KnownBy, Vec<usize>> = HashMap::new();
     let is_file = |stat: &&Stat| kind_of(stat) == NodeKind::File;
     for (index, entry) in found.iter().enumerate() {
         let outside = entry.outside.as_ref().filter(is_file);
         if let (Difference::Deleted, Some(outside)) = (entry.what, outside) {
             // An origin may have no handle where the file system has such.
-            gone.insert(KnownBy::content(outside), index);
-            gone.insert(KnownBy::of(entry, outside), index);
+            let keys = HashSet::from([KnownBy::content(outside), KnownBy::of(entry, outside)]);
+            for key in keys {
+                gone.entry(key).or_default().push(index);
+            }
         }
     }
     let mut pairs = HashMap::new();
@@ -87,6 +91,14 @@ pub(crate) fn renamed(found: &[LayerEntry]) -> HashMap<usize, usize> {
         if let (Difference::Created, Some(inside)) = (entry.what, inside) {
             // What was made anew is no file that was somewhere else.
             let from = entry.handle.as_ref().and_then(|_| gone.get(&KnownBy::of(entry, inside)));
+            let name = entry.path.file_name();
+            let is_named =
+                |index: &&usize| found.get(**index).map(|it| it.path.file_name()) == Some(name);
+            // Of several that are alike, the one with the same name; else it can't be told.
+            let from = from.and_then(|from| match from.as_slice() {
+                [only] => Some(only),
+                several => several.iter().find(is_named),
+            });
             if let Some(&from) = from.filter(|from| !pairs.contains_key(*from)) {
                 pairs.insert(index, from);
                 pairs.insert(from, index);
@@ -98,13 +110,13 @@ pub(crate) fn renamed(found: &[LayerEntry]) -> HashMap<usize, usize> {
 
 fn told(
     set: &PendingSet,
-    found: &LayerEntries,
+    found: &[LayerEntry],
     renamed: &HashMap<usize, usize>,
     index: usize,
     path: PathBuf,
 ) -> Option<FileChange> {
-    let entry = found.all.get(index)?;
-    let other = renamed.get(&index).and_then(|other| found.all.get(*other));
+    let entry = found.get(index)?;
+    let other = renamed.get(&index).and_then(|other| found.get(*other));
     let (inside, outside) = (entry.inside.as_ref(), entry.outside.as_ref());
     Some(match (entry.what, other) {
         (Difference::Created, Some(from)) => {
@@ -130,8 +142,7 @@ fn told(
         (Difference::Attributes, _) => FileChange::Attributes { path },
         (Difference::Deleted, None) => {
             let outside = outside?;
-            let size_before = if is_directory(outside) { 0 } else { length(outside) };
-            FileChange::Deleted { path, kind: kind_of(outside), size_before }
+            FileChange::Deleted { path, kind: kind_of(outside), size_before: length(outside) }
         }
     })
 }

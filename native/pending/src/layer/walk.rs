@@ -55,6 +55,8 @@ pub(crate) struct LayerEntry {
 #[derive(Debug, Default)]
 pub(crate) struct LayerEntries {
     pub all: Vec<LayerEntry>,
+    /// What is in directories that are removed as a whole, and goes with them.
+    pub within: Vec<LayerEntry>,
     /// What could not be looked at, and why.
     pub unseen: Vec<(PathBuf, String)>,
 }
@@ -158,10 +160,39 @@ impl LayerWalk<'_> {
     }
 
     fn delete(&mut self, path: PathBuf, lower: BorrowedFd, name: &OsStr, outside: Stat) {
+        if is_directory(&outside)
+            && let Err(errno) = self.within(&path, lower, name)
+        {
+            self.miss(&path, errno);
+        }
+        let entry = self.deleted(path, lower, name, outside);
+        self.add(entry);
+    }
+
+    /// Finds what goes with a directory that is removed.
+    fn within(&mut self, path: &Path, above: BorrowedFd, name: &OsStr) -> Result<(), Errno> {
+        if path.components().count() > MOST_DEPTH {
+            return Err(Errno::NAMETOOLONG);
+        }
+        let directory = enter(above, name)?;
+        for name in names_in(directory.as_fd())? {
+            let Some(outside) = look(directory.as_fd(), &name)? else { continue };
+            let path = path.join(&name);
+            let is_directory = is_directory(&outside);
+            let entry = self.deleted(path.clone(), directory.as_fd(), &name, outside);
+            self.found.within.push(entry);
+            if is_directory {
+                self.within(&path, directory.as_fd(), &name)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn deleted(&self, path: PathBuf, lower: BorrowedFd, name: &OsStr, outside: Stat) -> LayerEntry {
         let handle = (!is_directory(&outside)).then(|| handle_of(lower, name));
         let (root, what) = (self.root, Difference::Deleted);
         let (inside, outside, may_be_gone) = (None, Some(outside), false);
-        self.add(LayerEntry { root, path, what, inside, outside, handle, may_be_gone });
+        LayerEntry { root, path, what, inside, outside, handle, may_be_gone }
     }
 
     /// Finds what was accepted, and removed in the layer since: there it leaves no trace, where the kernel knows
