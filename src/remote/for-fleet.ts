@@ -4,7 +4,8 @@ export { limitsOf, profilesOf, SERVE_OPTION_NAMES, type ServeOptions } from './f
 export { Restriction } from './far/restriction.js';
 export type { FarService } from './far/stdio.js';
 export { Connection, nearBytes } from './near/connection.js';
+export { FarFiles } from './near/files/files.js';
 export { type FarCommandOptions, type FarSpawnOptions, neverStartedFar } from './near/machine.js';
-export type { FarToolOptions } from './near/tool.js';
+export type { FarToolOptions, HasFiles } from './near/tool.js';
 export type { Link } from './wire/link.js';
 export { fieldsOf, mismatchOfFields, type ShapeFields } from './wire/shapes.js';

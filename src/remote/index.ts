@@ -8,5 +8,11 @@ export {
 } from './far/stdio.js';
 export { type ConnectOptions, connect } from './near/connect.js';
 export type { Connection } from './near/connection.js';
+export { FarFileError } from './near/files/file-error.js';
+export type { FarFiles } from './near/files/files.js';
+export type { FarEntry, FarList, FarListing } from './near/files/listing.js';
+export type { FarRange } from './near/files/reading.js';
+export type { FarContent, FarWrite } from './near/files/writing.js';
 export type { FarCommandOptions, FarSpawnOptions } from './near/machine.js';
-export type { FarToolOptions } from './near/tool.js';
+export type { FarToolOptions, HasFiles } from './near/tool.js';
+export type { FarWorkspace } from './near/workspace/begin.js';

@@ -8,6 +8,7 @@ import {
 } from '../../src/fleet/index.js';
 import { LastingTools } from '../../src/fleet/lasting-tool.js';
 import { type BashTool, createBashTool, type TaskEvent } from '../../src/index.js';
+import { FarFiles } from '../../src/remote/near/files/files.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { useDisposal } from '../support/disposal.js';
 import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
@@ -22,7 +23,10 @@ const ENDS = /^The worker of this session is about to end, .* a new session\.\n\
 
 /** One here, which is taken for a tool on that worker. */
 const toolOn = (worker: string) =>
-  Object.assign(createBashTool({ contract: 'plain', env: { WORKER: worker } }), { worker });
+  Object.assign(createBashTool({ contract: 'plain', env: { WORKER: worker } }), {
+    worker,
+    files: new FarFiles(() => Promise.reject(new Error(`no files at ${worker}`))),
+  });
 
 test('a call is not refused because an earlier attempt found no worker', async () => {
   const tools = new LastingTools();

@@ -8,6 +8,8 @@ import { checkerOf } from '../wire/check.js';
 import type { Link } from '../wire/link.js';
 import { type Hello, PROTOCOL } from '../wire/protocol.js';
 import { Wire } from '../wire/wire.js';
+import { FarFiles } from './files/files.js';
+import { startThere } from './files/start-there.js';
 import {
   type FarCommandOptions,
   type FarLine,
@@ -16,7 +18,7 @@ import {
   spawnFar,
 } from './machine.js';
 import { Pulse } from './pulse.js';
-import { createFarTool, type FarToolOptions } from './tool.js';
+import { createFarTool, type FarToolOptions, type HasFiles } from './tool.js';
 
 /** Bytes of the largest message that a client takes by default. */
 const MOST_BYTES = 256 * 1024 ** 2;
@@ -161,8 +163,13 @@ export class Connection implements AsyncDisposable {
    */
   createBashTool<Name extends ContractName>(
     options: FarToolOptions<Name>,
-  ): Promise<BashToolOf<Name>> {
+  ): Promise<BashToolOf<Name> & HasFiles> {
     return createFarTool(this.#line, options);
+  }
+
+  /** The far side's files, which commands there read and write: they have the rights of commands. */
+  get files(): FarFiles {
+    return new FarFiles(startThere(this.#line, () => ({})));
   }
 
   /** Ends all that the connection has started, and the far side. */

@@ -10,15 +10,20 @@ import {
   type ToolResult,
   toToolError,
 } from '../../faces/contracts.js';
+import { isMissing } from '../../support/checks.js';
 import { InputError } from '../../support/errors.js';
 import { inLaterTurn } from '../../support/timing.js';
 import { WorkerLostError } from '../errors.js';
 import type { FarDefinition, MadeTool } from '../wire/protocol.js';
 import { FarArtifacts } from './artifacts.js';
+import type { FarFiles } from './files/files.js';
+import { filesOfTool } from './files/of-tool.js';
 import type { FarLine } from './machine.js';
 import { plainOptions } from './plain.js';
 import { FarTasks } from './tasks.js';
 import { ToolLine } from './tool-line.js';
+import { beginOf, type FarWorkspace } from './workspace/begin.js';
+import { beginWorkspace } from './workspace/workspace.js';
 
 type FarToolOptionsOf<Name extends ContractName> = Extract<
   BashToolOptions,
@@ -34,7 +39,15 @@ export type FarToolOptions<Name extends ContractName> = { readonly contract: Nam
 > & {
     /** The name of a profile of the far side; options given here override the profile's. */
     readonly profile?: string | undefined;
+    /** What the session begins with, in a directory of its own, which is its `cwd` and goes with it. Default: none. */
+    readonly workspace?: FarWorkspace | undefined;
   };
+
+/** A tool with the files of the machine where it is. */
+export interface HasFiles {
+  /** Files where the tool is: relative paths begin in its directory, and its sandbox holds, if it was given one. */
+  readonly files: FarFiles;
+}
 
 const INSTEAD = 'put it into a profile of the far side';
 const NO_TOOLS =
@@ -50,23 +63,44 @@ const NO_TOOLS =
 export function createFarTool<Name extends ContractName>(
   line: FarLine,
   given: FarToolOptions<Name>,
-): Promise<BashToolOf<Name>> {
+): Promise<BashToolOf<Name> & HasFiles> {
   return inLaterTurn(() => makeTool(line, given));
 }
 
 async function makeTool<Name extends ContractName>(
   line: FarLine,
   given: FarToolOptions<Name>,
-): Promise<BashToolOf<Name>> {
+): Promise<BashToolOf<Name> & HasFiles> {
   if (!line.hasTools) throw new InputError(NO_TOOLS);
-  const options = plainOptions({ ...given }, INSTEAD);
-  const session = new ToolLine(line);
-  const made = await session.make(options);
-  // The far side has made a tool of that contract.
-  return toolOf(session, made) as BashToolOf<ContractName> as BashToolOf<Name>;
+  const { workspace, ...own } = given;
+  const begin = beginOf(workspace);
+  if (begin !== undefined && !isMissing(given.cwd)) {
+    throw new InputError('cwd: expected nothing beside workspace, which is the directory then');
+  }
+  const options = plainOptions({ ...own }, INSTEAD);
+  const held = begin && (await beginWorkspace(line, begin));
+  try {
+    const sent = { ...options, ...(held && { cwd: held.path }) };
+    const session = new ToolLine(line);
+    const made = await session.make(sent);
+    const dispose = async (): Promise<void> => {
+      await session.dispose();
+      await held?.dispose();
+    };
+    // The far side has made a tool of that contract.
+    const tool = toolOf(session, made, dispose) as BashToolOf<ContractName> as BashToolOf<Name>;
+    return Object.assign(tool, { files: filesOfTool(line, sent, () => session.cwd) });
+  } catch (error) {
+    await held?.dispose();
+    throw error;
+  }
 }
 
-function toolOf(session: ToolLine, made: MadeTool): BashTool & AsyncDisposable {
+function toolOf(
+  session: ToolLine,
+  made: MadeTool,
+  dispose: () => Promise<void>,
+): BashTool & AsyncDisposable {
   const companions = made.companions.map((one) => callable(session, one));
   const byName = new Map(companions.map((one) => [one.name, one]));
   const named = Object.entries(made.named).map(([key, name]) => [key, byName.get(name)]);
@@ -77,8 +111,8 @@ function toolOf(session: ToolLine, made: MadeTool): BashTool & AsyncDisposable {
     companions,
     tasks,
     artifacts: made.hasArtifacts ? new FarArtifacts(session) : undefined,
-    dispose: () => session.dispose(),
-    [Symbol.asyncDispose]: () => session.dispose(),
+    dispose,
+    [Symbol.asyncDispose]: dispose,
   });
   // Only some tools tell where their next command starts.
   if (made.cwd == null) return tool;

@@ -1,0 +1,100 @@
+import { createReadStream } from 'node:fs';
+import type { LiveProcess } from '../../../faces/command.js';
+import type { BytesChunk } from '../../../faces/engine.js';
+import { told } from '../files/far-script.js';
+import { farFileError } from '../files/file-error.js';
+import { FarFiles } from '../files/files.js';
+import { startThere } from '../files/start-there.js';
+import { type FarLine, spawnFar } from '../machine.js';
+import type { Begin } from './begin.js';
+
+/** How long it may take until it has all that it begins with, in milliseconds. */
+const LONGEST_MS = 600_000;
+/** How long a large directory may take to go when the line is lost, in milliseconds. */
+const GOING_MS = 30_000;
+
+/**
+ * Makes a directory, tells its path, and removes it when its input or it itself ends: also when whoever has begun it
+ * is gone, and all that this has started there is ended. Those that a killed machine's have left are removed, too: no
+ * one holds their locks.
+ */
+const HOLD = `export LC_ALL=C; w=\${1:-\${TMPDIR:-/tmp}}
+gone() { cd / && chmod -R u+rwX "$1" 2>/dev/null; rm -rf -- "$1"; }
+d=$(mktemp -d "$w/forkline-workspace-XXXXXX") && mkdir "$d/tree" || exit 1
+trap 'gone "$d"' EXIT; trap 'gone "$d"; exit 0' TERM HUP INT
+if command -v flock >/dev/null; then
+  exec 9>"$d/unlocked" && flock 9 && mv "$d/unlocked" "$d/lock"
+fi
+echo "$d/tree"
+for l in "$w"/forkline-workspace-*/lock; do
+  [ ! -O "$l" ] || (flock -n 8 && gone "\${l%/lock}") 8<"$l" 9>&-
+done 2>/dev/null
+cat >/dev/null 9>&-`;
+
+/** Asks no one for a password. Not every server gives a commit by its id, or by a part of that: then all is fetched. */
+const CLONE = `export GIT_TERMINAL_PROMPT=0 GIT_SSH_COMMAND="\${GIT_SSH_COMMAND:-ssh -oBatchMode=yes}"
+cd -- "$1" && git init -q . && git remote add origin "$2" || exit 1
+if git fetch -q --depth 1 origin "$3" 2>/dev/null; then c=FETCH_HEAD; else
+  git fetch -q origin '+refs/*:refs/remotes/origin/*' || exit 1
+  c=$(git rev-parse -q --verify "$3^{commit}") || { echo "there is no commit $3" >&2; exit 1; }
+fi
+git checkout -q --detach "$c"`;
+
+/** A directory of a session's own, which goes with it. */
+interface HeldWorkspace {
+  readonly path: string;
+  /** Removes it, and settles when it is gone. */
+  dispose(): Promise<void>;
+}
+
+/**
+ * Makes the directory in which a session begins.
+ *
+ * @throws {FarFileError} It could not be made, or filled; nothing of it is left.
+ */
+export async function beginWorkspace(line: FarLine, begin: Begin): Promise<HeldWorkspace> {
+  const holder = await spawnFar(line, ['sh', '-c', HOLD, 'sh', begin.within], {
+    ...{ encoding: 'bytes', streams: 'separate', stdin: 'pipe' },
+    graceMs: GOING_MS,
+  });
+  holder.unref();
+  const dispose = async (): Promise<void> => {
+    holder.end();
+    // With the line it is ended there, and removes the directory, too.
+    await holder.result.catch(() => {});
+  };
+  try {
+    const path = await pathOf(holder, begin.within);
+    await fill(line, path, begin);
+    return { path, dispose };
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}
+
+async function pathOf(holder: LiveProcess<BytesChunk>, within: string): Promise<string> {
+  let [path, said] = ['', ''];
+  for await (const { stream, bytes } of holder) {
+    if (stream === 'stderr') said += Buffer.from(bytes).toString();
+    else path += Buffer.from(bytes).toString();
+    if (path.endsWith('\n')) return path.slice(0, -1);
+  }
+  throw farFileError(within || 'workspace', said);
+}
+
+async function fill(line: FarLine, path: string, begin: Begin): Promise<void> {
+  const start = startThere(line, () => ({}));
+  const options = { timeoutMs: LONGEST_MS };
+  if (begin.kind === 'git') {
+    await told(
+      start,
+      { path: begin.url, text: CLONE, args: [path, begin.url, begin.commit] },
+      options,
+    );
+    return;
+  }
+  const { archive } = begin;
+  const bytes = typeof archive === 'string' ? createReadStream(archive) : archive;
+  await new FarFiles(start).unpack(path, bytes, options);
+}
