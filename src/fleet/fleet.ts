@@ -6,7 +6,7 @@ import {
   type FarCommandOptions,
   type FarSpawnOptions,
   type FarToolOptions,
-  type HasFiles,
+  type HasMachine,
   NoWorkerError,
   neverStartedFar,
 } from '../remote/for-fleet.js';
@@ -147,7 +147,7 @@ export class Fleet implements AsyncDisposable {
    */
   async createBashTool<Name extends ContractName>(
     given: FarToolOptions<Name> & Labelled,
-  ): Promise<BashToolOf<Name> & OnWorker & HasFiles> {
+  ): Promise<BashToolOf<Name> & OnWorker & HasMachine> {
     const { labels, waitMs, onWaiting, ...options } = objectOf(given);
     const where = { labels, waitMs, onWaiting, signal: undefined };
     return this.#somewhere(where, async ({ connection, worker }) => {
@@ -165,7 +165,7 @@ export class Fleet implements AsyncDisposable {
    */
   createLastingTool<Name extends ContractName>(
     options: FarToolOptions<Name> & Labelled,
-  ): Promise<BashTool & HasFiles> {
+  ): Promise<BashTool & HasMachine> {
     return this.#lastingTools.make((isMove) =>
       this.createBashTool(isMove ? { ...options, waitMs: 0 } : options),
     );

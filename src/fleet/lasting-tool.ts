@@ -6,11 +6,11 @@ import {
   ToolError,
   type ToolResult,
 } from '../faces/contracts.js';
-import { FarFiles, type HasFiles, NoWorkerError } from '../remote/for-fleet.js';
+import { FarFiles, FarPorts, type HasMachine, NoWorkerError } from '../remote/for-fleet.js';
 import { LastingTasks } from './lasting-tasks.js';
 
 /** A tool, and the id of its worker. */
-type ToolOnWorker = BashTool & HasFiles & { readonly worker: string };
+type ToolOnWorker = BashTool & HasMachine & { readonly worker: string };
 
 /** Makes a tool; `isMove`: its worker is there still. */
 type Opens = (isMove: boolean) => Promise<ToolOnWorker>;
@@ -40,7 +40,7 @@ export class LastingTools {
    *   a move away from a worker that is there still, it waits for none.
    * @throws Errors of `open`.
    */
-  async make(open: Opens): Promise<BashTool & HasFiles> {
+  async make(open: Opens): Promise<BashTool & HasMachine> {
     const isDraining = (worker: string): boolean => this.#draining.has(worker);
     const tool = new LastingTool(await open(false), open, isDraining);
     this.#tools.add(tool);
@@ -79,12 +79,15 @@ class LastingTool {
   }
 
   /** Returns the tool that stands for all of them. */
-  face(dispose: () => Promise<void>): BashTool & HasFiles {
+  face(dispose: () => Promise<void>): BashTool & HasMachine {
     const { companions } = this.#current;
     const beside = companions.map((one) => this.#faceOf(one, { companions: [], dispose }));
     const own = this.#faceOf(this.#current, { companions: beside, dispose, tasks: this.#tasks });
     // Those of the worker where the tool is now.
-    return Object.assign(own, { files: FarFiles.following(() => this.#current.files) });
+    return Object.assign(own, {
+      files: FarFiles.following(() => this.#current.files),
+      ports: FarPorts.following(() => this.#current.ports),
+    });
   }
 
   /**

@@ -6,6 +6,7 @@ export type { FarService } from './far/stdio.js';
 export { Connection, nearBytes } from './near/connection.js';
 export { FarFiles } from './near/files/files.js';
 export { type FarCommandOptions, type FarSpawnOptions, neverStartedFar } from './near/machine.js';
-export type { FarToolOptions, HasFiles } from './near/tool.js';
+export { FarPorts } from './near/ports/ports.js';
+export type { FarToolOptions, HasMachine } from './near/tool.js';
 export type { Link } from './wire/link.js';
 export { fieldsOf, mismatchOfFields, type ShapeFields } from './wire/shapes.js';

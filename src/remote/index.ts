@@ -14,5 +14,7 @@ export type { FarEntry, FarList, FarListing } from './near/files/listing.js';
 export type { FarRange } from './near/files/reading.js';
 export type { FarContent, FarWrite } from './near/files/writing.js';
 export type { FarCommandOptions, FarSpawnOptions } from './near/machine.js';
-export type { FarToolOptions, HasFiles } from './near/tool.js';
+export type { FarPorts, ForwardOptions, ReverseOptions } from './near/ports/ports.js';
+export type { RelayedPort } from './near/ports/relayed-port.js';
+export type { FarToolOptions, HasMachine } from './near/tool.js';
 export type { FarWorkspace } from './near/workspace/begin.js';

@@ -9,6 +9,7 @@ import {
 import { LastingTools } from '../../src/fleet/lasting-tool.js';
 import { type BashTool, createBashTool, type TaskEvent } from '../../src/index.js';
 import { FarFiles } from '../../src/remote/near/files/files.js';
+import { FarPorts } from '../../src/remote/near/ports/ports.js';
 import { longSleep, sleeping } from '../support/commands.js';
 import { useDisposal } from '../support/disposal.js';
 import { leavesNothingBehind, makeFolder } from '../support/leftovers.js';
@@ -26,6 +27,9 @@ const toolOn = (worker: string) =>
   Object.assign(createBashTool({ contract: 'plain', env: { WORKER: worker } }), {
     worker,
     files: new FarFiles(() => Promise.reject(new Error(`no files at ${worker}`))),
+    ports: new FarPorts(() => {
+      throw new Error(`no ports at ${worker}`);
+    }),
   });
 
 test('a call is not refused because an earlier attempt found no worker', async () => {

@@ -17,7 +17,7 @@ function sampleOf(type: string): unknown {
   if (shape !== undefined) return sampleOfFields(shape);
   const samples: Readonly<Record<string, unknown>> = {
     ...{ text: 'true', flag: true, true: true, false: false, object: {}, null: null },
-    ...{ number: 1, whole: 1, amount: 1, count: 1, any: 1, '1..65535': 80 },
+    ...{ number: 1, whole: 1, amount: 1, count: 1, any: 1, '1..65535': 80, '0..65535': 80 },
   };
   return samples[choice];
 }

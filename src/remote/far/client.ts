@@ -13,6 +13,7 @@ import { runForClient } from './command.js';
 import { EarlyEvents } from './early-events.js';
 import { executeForClient } from './execute.js';
 import type { ClientLimits, Profiles } from './options.js';
+import { dialForClient, Listeners } from './ports.js';
 import type { Restriction } from './restriction.js';
 import { followTask } from './task.js';
 import { ClientsTool, makeTool } from './tool.js';
@@ -43,9 +44,11 @@ export class Client {
   readonly #wire: Wire;
   readonly #owner = createOwner();
   readonly #tools = new Map<number, ClientsTool>();
+  readonly #listeners: Listeners;
 
   constructor(link: Link, options: ClientOptions) {
     this.#options = options;
+    this.#listeners = new Listeners(options.restriction);
     let ended: (end: Promise<void>) => void = () => {};
     this.ended = new Promise((resolve) => {
       ended = resolve;
@@ -65,7 +68,7 @@ export class Client {
       protocol: PROTOCOL,
       version: packageVersion(),
       maxBytes: options.limits.maxBytes,
-      takes: ['command', 'tool', 'execute', 'task', 'artifacts'],
+      takes: ['command', 'tool', 'execute', 'task', 'artifacts', 'port', 'listener', 'accepted'],
     };
     this.#wire.hello(hello);
   }
@@ -138,7 +141,10 @@ export class Client {
     else if (open.op === 'tool') this.#make(call, open.options);
     else if (open.op === 'execute') executeForClient(call, open, this.#toolOf(open.tool));
     else if (open.op === 'task') followTask(call, this.#toolOf(open.tool), open.id);
-    else answerArtifacts(call, open.ask, this.#toolOf(open.tool));
+    else if (open.op === 'artifacts') answerArtifacts(call, open.ask, this.#toolOf(open.tool));
+    else if (open.op === 'port') dialForClient(call, open, this.#options.restriction);
+    else if (open.op === 'listener') this.#listeners.listen(call, open);
+    else this.#listeners.accept(call, open);
   }
 
   /**

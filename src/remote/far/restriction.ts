@@ -15,6 +15,11 @@ export interface Always
    * Default: any directory; with `sandbox`, only the one where the far side was started.
    */
   readonly directories?: readonly string[] | undefined;
+  /**
+   * The ports that clients may connect to from here, and listen on: `true`, all; or these. Default: all; with `sandbox`,
+   * none.
+   */
+  readonly ports?: boolean | readonly number[] | undefined;
 }
 
 const NAMES: OptionNames<Always> = {
@@ -25,6 +30,7 @@ const NAMES: OptionNames<Always> = {
   umask: true,
   priority: true,
   directories: true,
+  ports: true,
 };
 
 /** Options by which this process itself, in no sandbox, reads or writes files that a client names. */
@@ -35,6 +41,7 @@ export class Restriction {
   readonly #always: Always;
   /** Directories in which `cwd` may lie, without links; none: it is not looked at. */
   readonly #directories: readonly string[];
+  readonly #ports: boolean | readonly number[];
 
   /**
    * Checks what all commands and tools are to have.
@@ -46,7 +53,7 @@ export class Restriction {
     this.#always = isMissing(given)
       ? {}
       : readOptions('always', given, NAMES, { within: 'always.' });
-    const { directories, ...options } = this.#always;
+    const { directories, ports, ...options } = this.#always;
     checkOptions(options);
     if (!isMissing(directories) && !(Array.isArray(directories) && directories.length > 0)) {
       throw new InputError(
@@ -54,6 +61,7 @@ export class Restriction {
       );
     }
     const isConfined = !isMissing(options.sandbox);
+    this.#ports = portsOf(ports, isConfined);
     const roots = directories ?? (isConfined ? [process.cwd()] : []);
     this.#directories = roots.map((root, index) =>
       realDirectory(`always.directories[${index}]`, root),
@@ -66,7 +74,7 @@ export class Restriction {
    * @throws {InputError} The client gives one of them, or one that leads out of the sandbox.
    */
   apply(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-    const { directories: _, env, ...always } = this.#always;
+    const { directories: _, ports: __, env, ...always } = this.#always;
     for (const name of Object.keys(always)) {
       if (isMissing(Reflect.get(always, name)) || isMissing(given[name])) continue;
       throw new InputError(`${name}: the far side has set it for all its clients; leave it out`);
@@ -81,6 +89,18 @@ export class Restriction {
     };
   }
 
+  /**
+   * Checks that clients may reach a port, or listen on it; 0: on any.
+   *
+   * @throws {InputError} They may not.
+   */
+  checkPort(port: number): void {
+    const ports = this.#ports;
+    if (typeof ports === 'boolean' ? ports : ports.includes(port)) return;
+    const allowed = typeof ports === 'boolean' || ports.length === 0 ? 'none' : ports.join(', ');
+    throw new InputError(`port: expected one that the far side allows (${allowed}), got ${port}`);
+  }
+
   #cwdOf(cwd: unknown): string | undefined {
     const [first] = this.#directories;
     if (first === undefined) return undefined;
@@ -92,6 +112,18 @@ export class Restriction {
     const roots = this.#directories.join(', ');
     throw new InputError(`cwd: expected a directory within ${roots}, got ${showValue(cwd)}`);
   }
+}
+
+/** @throws {InputError} They are no ports. */
+function portsOf(given: unknown, isConfined: boolean): boolean | readonly number[] {
+  if (isMissing(given)) return !isConfined;
+  if (typeof given === 'boolean') return given;
+  const isPort = (port: unknown): boolean =>
+    Number.isInteger(port) && Number(port) > 0 && Number(port) < 65_536;
+  if (Array.isArray(given) && given.every(isPort)) return given;
+  throw new InputError(
+    `always.ports: expected true, false, or ports from 1 to 65535, got ${showValue(given)}`,
+  );
 }
 
 function refuseOutside(given: Readonly<Record<string, unknown>>): void {

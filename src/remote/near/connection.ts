@@ -17,8 +17,9 @@ import {
   runFar,
   spawnFar,
 } from './machine.js';
+import { FarPorts } from './ports/ports.js';
 import { Pulse } from './pulse.js';
-import { createFarTool, type FarToolOptions, type HasFiles } from './tool.js';
+import { createFarTool, type FarToolOptions, type HasMachine } from './tool.js';
 
 /** Bytes of the largest message that a client takes by default. */
 const MOST_BYTES = 256 * 1024 ** 2;
@@ -72,7 +73,9 @@ export class Connection implements AsyncDisposable {
     this.#leave = leave;
     // An older far side does not list its calls, and refuses by itself those that it does not know.
     const hasTools = !Array.isArray(takes) || takes.includes('tool');
-    this.#line = { wire, maxBytes, hasTools, isDisposed: () => this.#disposed !== undefined };
+    const hasPorts = Array.isArray(takes) && takes.includes('port');
+    const isDisposed = (): boolean => this.#disposed !== undefined;
+    this.#line = { wire, maxBytes, hasTools, hasPorts, closed, isDisposed };
   }
 
   /** Whether the far side has tools: `forkline-far`, without Node, has `run()` and `spawn()` alone. */
@@ -163,13 +166,18 @@ export class Connection implements AsyncDisposable {
    */
   createBashTool<Name extends ContractName>(
     options: FarToolOptions<Name>,
-  ): Promise<BashToolOf<Name> & HasFiles> {
+  ): Promise<BashToolOf<Name> & HasMachine> {
     return createFarTool(this.#line, options);
   }
 
   /** The far side's files, which commands there read and write: they have the rights of commands. */
   get files(): FarFiles {
     return new FarFiles(startThere(this.#line, () => ({})));
+  }
+
+  /** Ports of the far side, reached from here, and ports of this side, reached from there. */
+  get ports(): FarPorts {
+    return new FarPorts(() => this.#line);
   }
 
   /** Ends all that the connection has started, and the far side. */

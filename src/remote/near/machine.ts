@@ -56,6 +56,10 @@ export interface FarLine {
   readonly maxBytes: number;
   /** Whether the far side can make tools. */
   readonly hasTools: boolean;
+  /** Whether the far side relays ports. */
+  readonly hasPorts: boolean;
+  /** Settles with the reason when the line is closed. */
+  readonly closed: Promise<string>;
   readonly isDisposed: () => boolean;
 }
 

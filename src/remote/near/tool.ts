@@ -20,6 +20,7 @@ import type { FarFiles } from './files/files.js';
 import { filesOfTool } from './files/of-tool.js';
 import type { FarLine } from './machine.js';
 import { plainOptions } from './plain.js';
+import { FarPorts } from './ports/ports.js';
 import { FarTasks } from './tasks.js';
 import { ToolLine } from './tool-line.js';
 import { beginOf, type FarWorkspace } from './workspace/begin.js';
@@ -43,10 +44,12 @@ export type FarToolOptions<Name extends ContractName> = { readonly contract: Nam
     readonly workspace?: FarWorkspace | undefined;
   };
 
-/** A tool with the files of the machine where it is. */
-export interface HasFiles {
+/** A tool with files and ports of the machine where it is. */
+export interface HasMachine {
   /** Files where the tool is: relative paths begin in its directory, and its sandbox holds, if it was given one. */
   readonly files: FarFiles;
+  /** Ports of the machine where the tool is. */
+  readonly ports: FarPorts;
 }
 
 const INSTEAD = 'put it into a profile of the far side';
@@ -63,14 +66,14 @@ const NO_TOOLS =
 export function createFarTool<Name extends ContractName>(
   line: FarLine,
   given: FarToolOptions<Name>,
-): Promise<BashToolOf<Name> & HasFiles> {
+): Promise<BashToolOf<Name> & HasMachine> {
   return inLaterTurn(() => makeTool(line, given));
 }
 
 async function makeTool<Name extends ContractName>(
   line: FarLine,
   given: FarToolOptions<Name>,
-): Promise<BashToolOf<Name> & HasFiles> {
+): Promise<BashToolOf<Name> & HasMachine> {
   if (!line.hasTools) throw new InputError(NO_TOOLS);
   const { workspace, ...own } = given;
   const begin = beginOf(workspace);
@@ -89,7 +92,8 @@ async function makeTool<Name extends ContractName>(
     };
     // The far side has made a tool of that contract.
     const tool = toolOf(session, made, dispose) as BashToolOf<ContractName> as BashToolOf<Name>;
-    return Object.assign(tool, { files: filesOfTool(line, sent, () => session.cwd) });
+    const files = filesOfTool(line, sent, () => session.cwd);
+    return Object.assign(tool, { files, ports: new FarPorts(() => line) });
   } catch (error) {
     await held?.dispose();
     throw error;

@@ -250,6 +250,36 @@ export const MESSAGES: readonly MessageRow[] = [
   ),
   cancels('artifacts', 'cancel', undefined, {}),
   ...endsOf('artifacts', { value: 'any' }),
+
+  opensThere(
+    'port',
+    'port',
+    'op',
+    fieldsOf<OpenOf<'port'>>({ op: "'port'", port: '1..65535', host: 'text' }),
+  ),
+  cancels('port', 'cancel', undefined, {}),
+  tells('port', 'connected', 'connected', { connected: 'true' }),
+  ...endsOf('port', { value: 'null' }),
+
+  opensThere(
+    'listener',
+    'listener',
+    'op',
+    fieldsOf<OpenOf<'listener'>>({ op: "'listener'", port: '0..65535', host: 'text' }),
+  ),
+  cancels('listener', 'cancel', undefined, {}),
+  tells('listener', 'listening', 'listening', { listening: '1..65535' }),
+  tells('listener', 'connection', 'connection', { connection: 'count' }),
+  ...endsOf('listener', { value: 'null' }),
+
+  opensThere(
+    'accepted',
+    'accepted',
+    'op',
+    fieldsOf<OpenOf<'accepted'>>({ op: "'accepted'", listener: 'count', connection: 'count' }),
+  ),
+  cancels('accepted', 'cancel', undefined, {}),
+  ...endsOf('accepted', { value: 'null' }),
 ];
 
 /** Fields of shapes that a far side without Node never has, with why. */

@@ -49,7 +49,15 @@ export type PlainCommandOptions = Omit<
 >;
 
 /** The body that begins a call. */
-export type Open = OpenCommand | OpenTool | OpenExecute | OpenTask | OpenArtifacts;
+export type Open =
+  | OpenCommand
+  | OpenTool
+  | OpenExecute
+  | OpenTask
+  | OpenArtifacts
+  | OpenPort
+  | OpenListener
+  | OpenAccepted;
 
 export interface OpenCommand {
   readonly op: 'command';
@@ -83,6 +91,28 @@ export interface OpenExecute {
   readonly wantsUpdates: boolean;
   readonly wantsOutput: boolean;
   readonly isCancelled: boolean;
+}
+
+/** A connection to a port that the far side reaches; its bytes go both ways. */
+export interface OpenPort {
+  readonly op: 'port';
+  readonly port: number;
+  readonly host: string;
+}
+
+/** A port on which the far side listens for the client, until the call is cancelled. 0: any that is free. */
+export interface OpenListener {
+  readonly op: 'listener';
+  readonly port: number;
+  readonly host: string;
+}
+
+/** A connection that has come to such a port; its bytes go both ways. */
+export interface OpenAccepted {
+  readonly op: 'accepted';
+  /** The number of the call that listens. */
+  readonly listener: number;
+  readonly connection: number;
 }
 
 interface OpenTask {
