@@ -19,6 +19,7 @@ import { type FleetOptions, fleetOptions, type Labelled, type OnWorker } from '.
 import { LastingTools } from './lasting-tool.js';
 import { Broker } from './line/broker.js';
 import { accessOf } from './line/broker-access.js';
+import { BrokerParts } from './line/broker-parts.js';
 import type { WorkerInfo } from './messages.js';
 import { type FoundWorker, Placement } from './placement.js';
 import { WaitAborted } from './waiting.js';
@@ -52,7 +53,9 @@ export async function connectFleet(given: FleetOptions): Promise<Fleet> {
     onDrain.tell(worker);
     tools.drained(worker);
   };
-  const placement = new Placement(broker, subjects, { leaseMs, maxBytes, maxWaiting }, drained);
+  const parts = new BrokerParts(broker, subjects.bucket, leaseMs);
+  const limits = { leaseMs, maxBytes, maxWaiting, parts };
+  const placement = new Placement(broker, subjects, limits, drained);
   await broker.checkPermissions(subjects.checks.client);
   const drain = (worker: string): Promise<void> => tellToDrain(broker, subjects, worker);
   return new Fleet(placement, tools, { waitMs: options.waitMs, drain });

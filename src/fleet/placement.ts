@@ -1,4 +1,4 @@
-import { BusyError, Connection, NoWorkerError } from '../remote/for-fleet.js';
+import { BusyError, Connection, NoWorkerError, type PartStore } from '../remote/for-fleet.js';
 import { type Labels, labelsKey } from './label-keys.js';
 import type { Broker } from './line/broker.js';
 import { BrokerLink, type Lease } from './line/broker-link.js';
@@ -26,6 +26,8 @@ export interface FoundWorker {
 }
 
 interface PlacementOptions extends Lease {
+  /** The store for what is large. Default: none. */
+  readonly parts?: PartStore;
   /** Bytes of the largest message that is taken. */
   readonly maxBytes: number;
   /** Calls that wait for a worker at most, with the same labels. */
@@ -144,11 +146,9 @@ export class Placement {
   async dispose(): Promise<void> {
     this.#isDisposed = true;
     for (const line of this.#waiting.values()) line.close(disposedOf());
-    const connections = [...this.#lines.values()].map(({ connection }) => connection);
-    const settled = await Promise.allSettled(connections);
-    await Promise.all(
-      settled.map((one) => (one.status === 'fulfilled' ? one.value.dispose() : undefined)),
-    );
+    const all = [...this.#lines.values()].map(({ connection }) => connection.catch(() => null));
+    await Promise.all(all.map(async (one) => (await one)?.dispose()));
+    await this.#options.parts?.settled();
     await this.#broker.flush();
     this.#stopListening();
     await this.#broker.close();
@@ -248,8 +248,8 @@ export class Placement {
     });
     this.#links.set(name, link);
     const connection = Connection.greet(link, {
+      ...this.#options,
       readyMs: this.#options.leaseMs,
-      maxBytes: this.#options.maxBytes,
       ended: async () => {},
       noticed: (body) => this.#noticed(worker, body as WorkerNotice),
     }).catch((error: Error) => {

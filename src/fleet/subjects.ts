@@ -21,6 +21,8 @@ export interface Subjects {
     readonly client: (name: string) => string;
     readonly worker: (id: string) => string;
   };
+  /** The bucket of the broker's object store for what is large. */
+  readonly bucket: string;
   /** Subjects that a client publishes on, and that a worker does, as far as nobody hears them. */
   readonly checks: { readonly client: readonly string[]; readonly worker: readonly string[] };
 }
@@ -69,6 +71,7 @@ export function subjectsOf(pool: string): Subjects {
       client: (name) => `${base}.inbox.${name}`,
       worker: (id) => `${base}.worker.${id}.inbox`,
     },
+    bucket: `forkline-${pool}`,
     checks: {
       client: [`${base}.place.check.check`, `${base}.who`, `${base}.worker.check.check`],
       worker: [`${base}.inbox.check.check`],

@@ -6,6 +6,7 @@ import { settlesWithin, startTimer } from '../support/timing.js';
 import { Broker, type Heard } from './line/broker.js';
 import { accessOf } from './line/broker-access.js';
 import { BrokerLink } from './line/broker-link.js';
+import { BrokerParts } from './line/broker-parts.js';
 import { type Placed, placeFrom, toJson, type WorkerInfo, type WorkerNotice } from './messages.js';
 import { Openings, type Openness } from './openings.js';
 import { lastToken, newId, type Subjects, subjectsOf } from './subjects.js';
@@ -71,6 +72,7 @@ class Worker implements WorkerService {
   readonly #lines = new Map<string, WorkerLine>();
   readonly #stops: (() => void)[];
   readonly #openings: Openings;
+  readonly #parts: BrokerParts;
   /** Places that were promised to clients whose calls have not come yet: what takes each back. */
   readonly #promised = new Map<string, (() => void)[]>();
   #isDraining = false;
@@ -84,6 +86,7 @@ class Worker implements WorkerService {
     this.id = id;
     this.#broker = broker;
     this.#settings = settings;
+    this.#parts = new BrokerParts(broker, subjects.bucket, STORE_MS);
     this.closed = new Promise((resolve) => {
       this.#settle = resolve;
     });
@@ -235,6 +238,7 @@ class Worker implements WorkerService {
       profiles,
       restriction,
       mayInheritAll: false,
+      parts: this.#parts,
       refusal: () => this.#refusal(),
       changed: () => this.#weigh(),
       begun: () => void this.#keepPromise(client),
@@ -263,6 +267,8 @@ class Worker implements WorkerService {
 
 /** The time for which a place is kept for a client that has found it, in milliseconds. */
 const PROMISE_MS = 2000;
+/** How long the broker's object store is asked again that fails, in milliseconds. */
+const STORE_MS = 20_000;
 /** The share of its capacity beyond which a worker is crowded. */
 const CROWD = 0.5;
 

@@ -9,4 +9,5 @@ export { type FarCommandOptions, type FarSpawnOptions, neverStartedFar } from '.
 export { FarPorts } from './near/ports/ports.js';
 export type { FarToolOptions, HasMachine } from './near/tool.js';
 export type { Link } from './wire/link.js';
+export type { PartStore, StoredPart } from './wire/part-store.js';
 export { fieldsOf, mismatchOfFields, type ShapeFields } from './wire/shapes.js';

@@ -87,6 +87,11 @@ export class Broker {
     this.#onForbidden = told;
   }
 
+  /** The connection itself, for what is asked of the broker and of no side. */
+  get connection(): NatsConnection {
+    return this.#connection;
+  }
+
   /** The bytes of one message at most. */
   get maxPayload(): number {
     return this.#connection.info?.max_payload ?? 1024 * 1024;

@@ -5,6 +5,7 @@ import { BusyError } from '../errors.js';
 import type { Call } from '../wire/call.js';
 import { checkerOf, checkOpen, subjectOf } from '../wire/check.js';
 import type { Link } from '../wire/link.js';
+import type { PartStore } from '../wire/part-store.js';
 import { type Hello, type Open, PROTOCOL } from '../wire/protocol.js';
 import { describeError } from '../wire/thrown.js';
 import { Wire } from '../wire/wire.js';
@@ -27,6 +28,8 @@ interface ClientOptions {
   readonly mayInheritAll: boolean;
   /** Returns the reason why no new work is taken now; `undefined`: new work is taken. */
   readonly refusal?: () => string | undefined;
+  /** The store that clients may use, too. */
+  readonly parts?: PartStore;
   /** Called when the number of calls or tools under way changes. */
   readonly changed?: () => void;
   /** Called when the client begins a command, or makes a tool, before that is refused or counted. */
@@ -69,6 +72,7 @@ export class Client {
       version: packageVersion(),
       maxBytes: options.limits.maxBytes,
       takes: ['command', 'tool', 'execute', 'task', 'artifacts', 'port', 'listener', 'accepted'],
+      takesParts: options.parts !== undefined,
     };
     this.#wire.hello(hello);
   }

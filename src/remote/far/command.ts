@@ -32,6 +32,7 @@ import { lastBytes } from '../../support/text.js';
 import { startTimer } from '../../support/timing.js';
 import type { Call } from '../wire/call.js';
 import { writePieces } from '../wire/chunks.js';
+import type { PartStore } from '../wire/part-store.js';
 import type {
   CommandAnswer,
   CommandMessage,
@@ -44,6 +45,7 @@ import type {
 import { describeError } from '../wire/thrown.js';
 import { ClientQuestions } from './client-questions.js';
 import { EarlyEvents } from './early-events.js';
+import { ClientsInput } from './input.js';
 import { checkInherited, withRemovals } from './options.js';
 import type { Restriction } from './restriction.js';
 
@@ -62,7 +64,11 @@ export function runForClient(
   call: Call,
   open: OpenCommand,
   owner: Owner,
-  may: { readonly restriction: Restriction; readonly mayInheritAll: boolean },
+  may: {
+    readonly restriction: Restriction;
+    readonly mayInheritAll: boolean;
+    readonly parts?: PartStore | undefined;
+  },
 ): void {
   const given = withRemovals(readOptions('options', open.options, PLAIN_NAMES));
   const options: PlainCommandOptions = may.restriction.apply({ ...given });
@@ -75,7 +81,7 @@ export function runForClient(
   const command = engineCommand(asked, environment, options, open.hasInput, listen, open.pause);
   const { tellsStart, hears = false } = open;
   const { limits } = options;
-  const prepared = { asked, command, owner, tellsStart, hears, limits };
+  const prepared = { asked, command, owner, tellsStart, hears, limits, parts: may.parts };
   if (needsGroups(limits)) void runInGroups(call, prepared, limits);
   else new ClientsCommand(call, prepared);
 }
@@ -89,6 +95,7 @@ interface Prepared {
   readonly hears: boolean;
   readonly limits: CommandLimits | undefined;
   readonly groups?: LimitGroups;
+  readonly parts: PartStore | undefined;
 }
 
 /** Makes the control groups for the command's limits, then starts the command. */
@@ -137,8 +144,7 @@ class ClientsCommand implements CommandEvents {
   readonly #handle: CommandHandle;
   readonly #spill: SpillFile | undefined;
   readonly #begun = performance.now();
-  /** Writes pieces of input one after the other. */
-  #writing: Promise<void>;
+  readonly #input: ClientsInput;
   #start: () => void = () => {};
   /**
    * Whether the engine waits for `resume()`, which comes once the delivered output has been sent.
@@ -150,21 +156,22 @@ class ClientsCommand implements CommandEvents {
   #signalled: Promise<unknown> = Promise.resolve();
 
   constructor(call: Call, prepared: Prepared) {
-    const { command, owner, hears } = prepared;
+    const { command, owner, hears, parts } = prepared;
     this.#call = call;
     this.#prepared = prepared;
     this.#questions = new ClientQuestions((message) => this.#say(message));
     this.asked = hears ? (request) => this.#questions.ask(request) : undefined;
-    this.#writing = new Promise((resolve) => {
+    const started = new Promise<void>((resolve) => {
       this.#start = resolve;
     });
     if (command.spillPath !== undefined && command.spillAfterBytes === undefined) {
       this.#spill = new SpillFile(command.spillPath);
     }
     this.#handle = startHere(owner, command, this);
+    this.#input = new ClientsInput(call, this.#handle, parts, started);
     call.events = {
       message: (body) => this.#do(body as CommandRequest),
-      data: (bytes) => this.#input(Buffer.from(bytes)),
+      data: (bytes) => this.#input.bytes(Buffer.from(bytes)),
       room: () => this.#resume(),
       cancelled: (body) => this.#handle.cancel((body as { graceMs?: number }).graceMs),
       // The command ends with its owner.
@@ -240,23 +247,6 @@ class ClientsCommand implements CommandEvents {
     this.#handle.resume();
   }
 
-  #input(bytes: Uint8Array): void {
-    if (bytes.length > 0) this.#write(bytes);
-    else this.#writing = this.#writing.then(() => this.#handle.endInput());
-  }
-
-  #write(bytes: Uint8Array): void {
-    this.#writing = this.#writing.then(async () => {
-      try {
-        await this.#handle.write(bytes);
-        this.#say({ wrote: true });
-      } catch (error) {
-        this.#say({ wrote: false, error: describeError(error) });
-      }
-      this.#call.consumed(bytes.length);
-    });
-  }
-
   #do(request: CommandRequest): void {
     if ('ask' in request) {
       const answered = this.#answer(request);
@@ -271,6 +261,9 @@ class ClientsCommand implements CommandEvents {
         break;
       case 'resize':
         this.#handle.resize(request.columns, request.rows);
+        break;
+      case 'input':
+        this.#input.part(request.part);
         break;
       case 'decide':
         this.#questions.decide(request.question, request.answer);

@@ -13,7 +13,7 @@ import { nextTurn } from '../../support/timing.js';
 import { NoWorkerError, WorkerLostError } from '../errors.js';
 import type { Call } from '../wire/call.js';
 import { readPiece, type SentChunk } from '../wire/chunks.js';
-import { SENT_PAYLOAD } from '../wire/lane.js';
+import type { PartStore } from '../wire/part-store.js';
 import type {
   CommandAnswer,
   CommandMessage,
@@ -25,6 +25,7 @@ import type {
 import { errorFrom } from '../wire/thrown.js';
 import type { Wire } from '../wire/wire.js';
 import { FarQuestions } from './far-questions.js';
+import { FarInput } from './input.js';
 
 /** Bytes of output that are kept in case the command is lost. */
 const KEPT_BYTES = 64 * 1024;
@@ -34,15 +35,17 @@ const KEPT_BYTES = 64 * 1024;
  *
  * @param options The options that are sent, without those that stay on this side.
  */
-export function farHost(wire: Wire, options: PlainCommandOptions): CommandHost {
+export function farHost(reached: Reached, options: PlainCommandOptions): CommandHost {
   return {
-    start: (owner, command, events) => new FarProcess(wire, options, owner, command, events),
+    start: (owner, command, events) => new FarProcess(reached, options, owner, command, events),
   };
 }
 
-interface Write {
-  readonly resolve: () => void;
-  readonly reject: (error: Error) => void;
+/** The ways to a far side. */
+export interface Reached {
+  readonly wire: Wire;
+  /** The store that both sides reach; absent: there is none. */
+  readonly parts?: PartStore | undefined;
 }
 
 /** A command on the far side, from its start to its end. */
@@ -51,8 +54,7 @@ class FarProcess implements CommandHandle {
   readonly #events: CommandEvents;
   readonly #asked: FarQuestions;
   readonly #listen: EngineCommand['listen'];
-  /** Pieces of input that are not in the pipe yet, oldest first. */
-  readonly #writes: Write[] = [];
+  readonly #input: FarInput;
   readonly #questions = new Map<number, (value: CommandAnswer) => void>();
   #lastQuestion = 0;
   /** Output that waits for the listener. */
@@ -69,7 +71,7 @@ class FarProcess implements CommandHandle {
   #tail = '';
 
   constructor(
-    wire: Wire,
+    { wire, parts }: Reached,
     options: PlainCommandOptions,
     _owner: Owner,
     { text, argv, stdin, listen, pause }: EngineCommand,
@@ -82,6 +84,7 @@ class FarProcess implements CommandHandle {
     this.#listen = listen;
     this.#isListening = listen !== undefined;
     if (wire.isClosed) {
+      this.#input = new FarInput(undefined, undefined);
       // The caller gets no event before the start has returned.
       nextTurn().then(() => this.#end({ kind: 'lost', error: nobody() }));
       return;
@@ -102,6 +105,7 @@ class FarProcess implements CommandHandle {
       ended: (body) => this.#ended(body as FarEnd | undefined),
       lost: (reason) => this.#lost(reason),
     });
+    this.#input = new FarInput(this.#call, parts);
     if (typeof stdin === 'object') {
       // Input that the command does not read is no failure of the call.
       this.write(stdin).catch(() => {});
@@ -133,22 +137,12 @@ class FarProcess implements CommandHandle {
     this.#deliver();
   }
 
-  async write(bytes: Uint8Array): Promise<void> {
-    if (this.#call === undefined || this.#call.isOver) throw brokenPipe();
-    const pieces: Promise<void>[] = [];
-    for (let at = 0; at < bytes.length; at += SENT_PAYLOAD) {
-      this.#call.sendData(bytes.subarray(at, at + SENT_PAYLOAD));
-      pieces.push(
-        new Promise((resolve, reject) => {
-          this.#writes.push({ resolve, reject });
-        }),
-      );
-    }
-    await Promise.all(pieces);
+  write(bytes: Uint8Array): Promise<void> {
+    return this.#input.write(bytes);
   }
 
   endInput(): void {
-    this.#call?.endData();
+    this.#input.end();
   }
 
   resize(columns: number, rows: number): void {
@@ -199,10 +193,8 @@ class FarProcess implements CommandHandle {
       this.#events.started?.(message.started);
     } else if ('tail' in message) {
       this.#tail = message.tail;
-    } else if ('wrote' in message) {
-      const write = this.#writes.shift();
-      if (message.wrote) write?.resolve();
-      else write?.reject(errorFrom(message.error));
+    } else if ('wrote' in message || 'untaken' in message) {
+      this.#input.told(message);
     } else if ('mayRun' in message) {
       this.#asked.ask(message.mayRun, message.request);
     } else if ('withdrawn' in message) {
@@ -266,7 +258,7 @@ class FarProcess implements CommandHandle {
   }
 
   #end(end: EngineEnd): void {
-    for (const write of this.#writes.splice(0)) write.reject(brokenPipe());
+    this.#input.close(end.kind === 'lost');
     for (const answer of this.#questions.values()) answer(null);
     this.#questions.clear();
     this.#asked.close();
@@ -285,8 +277,4 @@ type Question =
 
 function nobody(): Error {
   return new NoWorkerError('The line to the far side is closed; nothing was started.');
-}
-
-function brokenPipe(): Error {
-  return Object.assign(new Error('EPIPE: its input is closed'), { code: 'EPIPE', errno: 32 });
 }

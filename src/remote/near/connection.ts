@@ -6,6 +6,7 @@ import { packageVersion } from '../../support/package/version.js';
 import { settlesWithin, startTimer } from '../../support/timing.js';
 import { checkerOf } from '../wire/check.js';
 import type { Link } from '../wire/link.js';
+import type { PartStore } from '../wire/part-store.js';
 import { type Hello, PROTOCOL } from '../wire/protocol.js';
 import { Wire } from '../wire/wire.js';
 import { FarFiles } from './files/files.js';
@@ -38,6 +39,8 @@ interface Surroundings {
   readonly noticed?: (body: unknown) => void;
   /** Bytes of the largest message that this side takes. Default: 256 MiB. */
   readonly maxBytes?: number;
+  /** A store that the far side may reach, too. Default: none. */
+  readonly parts?: PartStore;
   /** The longest silence while calls are under way. Default: the line itself knows. */
   readonly silenceMs?: number;
 }
@@ -65,9 +68,9 @@ export class Connection implements AsyncDisposable {
 
   private constructor(
     wire: Wire,
-    { maxBytes = LONGEST, takes }: Hello,
+    { maxBytes = LONGEST, takes, takesParts }: Hello,
     closed: Promise<string>,
-    leave: Surroundings['ended'],
+    { ended: leave, parts: store }: Surroundings,
   ) {
     this.closed = closed;
     this.#leave = leave;
@@ -75,7 +78,8 @@ export class Connection implements AsyncDisposable {
     const hasTools = !Array.isArray(takes) || takes.includes('tool');
     const hasPorts = Array.isArray(takes) && takes.includes('port');
     const isDisposed = (): boolean => this.#disposed !== undefined;
-    this.#line = { wire, maxBytes, hasTools, hasPorts, closed, isDisposed };
+    const parts = takesParts === true ? store : undefined;
+    this.#line = { wire, parts, maxBytes, hasTools, hasPorts, closed, isDisposed };
   }
 
   /** Whether the far side has tools: `forkline-far`, without Node, has `run()` and `spawn()` alone. */
@@ -89,7 +93,7 @@ export class Connection implements AsyncDisposable {
    * @throws Error The other side speaks another protocol, or has gone.
    */
   static greet(link: Link, surroundings: Surroundings): Promise<Connection> {
-    const { readyMs, ended, noticed, maxBytes = MOST_BYTES, silenceMs } = surroundings;
+    const { readyMs, noticed, maxBytes = MOST_BYTES, silenceMs } = surroundings;
     const pulse = silenceMs === undefined ? undefined : new Pulse(silenceMs);
     return new Promise((resolve, reject) => {
       let close: (reason: string) => void = () => {};
@@ -103,7 +107,8 @@ export class Connection implements AsyncDisposable {
           hello: (body) => {
             stopTimer();
             const hello = body as Hello;
-            if (hello.protocol === PROTOCOL) resolve(new Connection(wire, hello, closed, ended));
+            if (hello.protocol === PROTOCOL)
+              resolve(new Connection(wire, hello, closed, surroundings));
             else wire.destroy(`it is forkline ${hello.version}, this side is ${packageVersion()}`);
           },
           ...(noticed && { notice: noticed }),

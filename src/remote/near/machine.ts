@@ -21,7 +21,7 @@ import { InputError } from '../../support/errors.js';
 import { inLaterTurn } from '../../support/timing.js';
 import { NoWorkerError } from '../errors.js';
 import type { PlainCommandOptions } from '../wire/protocol.js';
-import type { Wire } from '../wire/wire.js';
+import type { Reached } from './command.js';
 import { ownerOf } from './owner.js';
 import { plainOptions } from './plain.js';
 
@@ -50,8 +50,7 @@ const NOT_HERE = {
 };
 
 /** A line to a far side, once both sides have said hello. */
-export interface FarLine {
-  readonly wire: Wire;
+export interface FarLine extends Reached {
   /** Bytes of the largest message that the far side takes. */
   readonly maxBytes: number;
   /** Whether the far side can make tools. */
@@ -146,7 +145,7 @@ export function spawnFar(
  * @throws {InputError | NoWorkerError} Nothing was started.
  */
 function ownerFor(line: FarLine, command: CommandLine, sent: PlainCommandOptions): Owner {
-  const { wire, maxBytes, isDisposed } = line;
+  const { maxBytes, isDisposed } = line;
   const options = plainOptions({ ...sent }, INSTEAD) as PlainCommandOptions;
   const bytes = Buffer.byteLength(JSON.stringify({ command, options }) ?? '');
   if (bytes > maxBytes) {
@@ -155,5 +154,5 @@ function ownerFor(line: FarLine, command: CommandLine, sent: PlainCommandOptions
     );
   }
   if (isDisposed()) throw new NoWorkerError('The connection was disposed of; nothing was started.');
-  return ownerOf(wire, options, isDisposed);
+  return ownerOf(line, options, isDisposed);
 }

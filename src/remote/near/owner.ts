@@ -1,8 +1,7 @@
 import { runElsewhere } from '../../faces/command.js';
 import { Owner } from '../../faces/engine.js';
 import type { PlainCommandOptions } from '../wire/protocol.js';
-import type { Wire } from '../wire/wire.js';
-import { farHost } from './command.js';
+import { farHost, type Reached } from './command.js';
 
 /** The owner of one command of a far side: starts it there. The far side's own owner ends it. */
 class FarOwner extends Owner {
@@ -25,11 +24,11 @@ class FarOwner extends Owner {
  * @param isDisposed Whether this side has disposed of the line.
  */
 export function ownerOf(
-  wire: Wire,
+  reached: Reached,
   options: PlainCommandOptions,
   isDisposed: () => boolean,
 ): Owner {
   const owner = new FarOwner(isDisposed);
-  runElsewhere(owner, farHost(wire, options));
+  runElsewhere(owner, farHost(reached, options));
   return owner;
 }

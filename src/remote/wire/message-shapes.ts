@@ -8,6 +8,7 @@ import type {
 } from '../../faces/engine.js';
 import type { TerminalSize } from '../../faces/options.js';
 import type { SubjectState, TaskEnd, TaskEvent } from '../../faces/tasks.js';
+import type { StoredPart } from './part-store.js';
 import type {
   ArtifactQuestion,
   Executed,
@@ -114,6 +115,7 @@ export const SHAPES: Shapes = {
     idempotent: 'flag',
     openWorld: 'flag',
   }),
+  Part: fieldsOf<StoredPart>({ name: 'text', bytes: 'count' }),
   Definition: fieldsOf<FarDefinition>({
     name: 'text',
     description: 'text',

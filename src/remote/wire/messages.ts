@@ -68,6 +68,7 @@ const asks = says('client', 'message');
 const asksThere = says('client', 'message', 'never');
 const tells = says('far', 'message');
 const tellsOfSandbox = says('far', 'message', 'never');
+const tellsOfParts = says('far', 'message', 'never');
 const notices = says('far', 'notice', 'never');
 const ends = says('far', 'end');
 
@@ -103,6 +104,7 @@ export const MESSAGES: readonly MessageRow[] = [
       version: 'text',
       'maxBytes?': 'count',
       'takes?': 'any',
+      'takesParts?': 'flag',
     }),
   ),
   notices('line', 'draining', 'draining', { draining: 'true' }),
@@ -133,6 +135,12 @@ export const MESSAGES: readonly MessageRow[] = [
   ),
   asksThere(
     'command',
+    'input',
+    'do',
+    fieldsOf<RequestOf<'input'>>({ do: "'input'", part: 'Part' }),
+  ),
+  asksThere(
+    'command',
     'decide',
     'do',
     fieldsOf<RequestOf<'decide'>>({
@@ -158,6 +166,7 @@ export const MESSAGES: readonly MessageRow[] = [
   tells('command', 'tail', 'tail', fieldsOf<Told<'tail'>>({ tail: 'text' })),
   tells('command', 'wrote', 'wrote', { wrote: 'true' }),
   tells('command', 'not written', 'wrote', { wrote: 'false', error: 'Thrown' }),
+  tellsOfParts('command', 'untaken', 'untaken', fieldsOf<Told<'untaken'>>({ untaken: 'text' })),
   tells(
     'command',
     'answer',

@@ -18,6 +18,7 @@ import type {
   TaskLifetime,
   Until,
 } from '../../faces/tasks.js';
+import type { StoredPart } from './part-store.js';
 import type { Thrown } from './thrown.js';
 
 /** The version of the protocol. Sides of different versions can't understand each other. */
@@ -38,6 +39,8 @@ export interface Hello {
    * it does not know.
    */
   readonly takes?: readonly Open['op'][];
+  /** From the far side: whether it takes parts of input from a store. Absent: it does not. */
+  readonly takesParts?: boolean;
 }
 
 /**
@@ -152,6 +155,8 @@ export type CommandMessage =
   /** Whether a piece of input was written to the command's pipe. */
   | { readonly wrote: true }
   | { readonly wrote: false; readonly error: Thrown }
+  /** The part of this name could not be taken from the store: it is to come over the line. */
+  | { readonly untaken: string }
   | { readonly answer: number; readonly value: CommandAnswer }
   /** A question about a program, with a number of its own. */
   | { readonly mayRun: number; readonly request: SentExec }
@@ -166,6 +171,8 @@ export type CommandAnswer = boolean | null | readonly Capture[] | readonly Backg
 /** A request about a running command. */
 export type CommandRequest =
   | { readonly do: 'detach' }
+  /** The next piece of input. */
+  | { readonly do: 'input'; readonly part: StoredPart }
   | { readonly do: 'resize'; readonly columns: number; readonly rows: number }
   /** The answer to the question about a program that has this number. */
   | { readonly do: 'decide'; readonly question: number; readonly answer: 'allow' | 'deny' }

@@ -1,6 +1,7 @@
 import type { LiveProcess } from '../../../faces/command.js';
 import type { BytesChunk } from '../../../faces/engine.js';
 import { hasCode } from '../../../support/errors.js';
+import { PART_BYTES } from '../../wire/part-store.js';
 import { FarFileError, farFileError } from './file-error.js';
 
 /** Options of the commands by which files are reached. */
@@ -84,7 +85,14 @@ async function feed(
   input: NonNullable<FarScript['input']>,
 ): Promise<unknown> {
   try {
-    for await (const bytes of input) await live.write(bytes);
+    // One is written while the next is read.
+    let before = Promise.resolve();
+    for await (const part of partsOf(input)) {
+      await before;
+      before = live.write(part);
+      before.catch(() => {});
+    }
+    await before;
     live.end();
     return undefined;
   } catch (error) {
@@ -92,4 +100,25 @@ async function feed(
     await live.kill();
     return error;
   }
+}
+
+/** Yields the bytes in parts of that size, the last of which may be smaller. */
+async function* partsOf(
+  input: NonNullable<FarScript['input']>,
+): AsyncGenerator<Uint8Array, void, void> {
+  let pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const given of input) {
+    for (let at = 0; at < given.length; ) {
+      const piece = given.subarray(at, at + PART_BYTES - size);
+      at += piece.length;
+      size += piece.length;
+      pieces.push(piece);
+      if (size < PART_BYTES) continue;
+      yield Buffer.concat(pieces, size);
+      pieces = [];
+      size = 0;
+    }
+  }
+  if (size > 0) yield Buffer.concat(pieces, size);
 }
