@@ -169,6 +169,24 @@ describe('files of a fleet', where(installed('nats-server')), async () => {
     expect(readdirSync(within)).toHaveLength(2);
   });
 
+  test('sessions with a workspace take no more places than others', async () => {
+    await startWorker(nats.url, ['--capacity', '1']);
+    const fleet = await connect({ waitMs: 5000 });
+    const within = newFolder();
+    const archive = execFileSync('tar', ['-cf', '-', '-T', '/dev/null']);
+    const workspace = { archive, within };
+    const tools = [];
+    for (let count = 0; count < 3; count += 1) {
+      tools.push(keep(await fleet.createBashTool({ contract: 'plain', workspace })));
+    }
+    expect((await fleet.run('true')).outcome).toMatchObject({ exitCode: 0 });
+    for await (const { running, sessions } of fleet.workers()) {
+      expect({ running, sessions }).toEqual({ running: 0, sessions: 3 });
+    }
+    for (const tool of tools) await tool.dispose();
+    expect(readdirSync(within)).toEqual([]);
+  });
+
   test('when the client is killed, its workspace goes, and a file that it was writing', async () => {
     await startWorker(nats.url);
     const within = newFolder();

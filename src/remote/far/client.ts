@@ -48,6 +48,8 @@ export class Client {
   readonly #owner = createOwner();
   readonly #tools = new Map<number, ClientsTool>();
   readonly #listeners: Listeners;
+  /** Calls of commands that hold what goes with a tool. */
+  readonly #holders = new Set<Call>();
 
   constructor(link: Link, options: ClientOptions) {
     this.#options = options;
@@ -77,9 +79,11 @@ export class Client {
     this.#wire.hello(hello);
   }
 
-  /** The number of calls under way, without those of tools and of followed tasks. */
+  /** The number of calls under way, without those of tools, of what goes with them, and of followed tasks. */
   get load(): number {
-    let lasting = this.#tools.size;
+    for (const holder of this.#holders) if (holder.isOver) this.#holders.delete(holder);
+    // As many as tools: a client that says so of others has no more places by it.
+    let lasting = this.#tools.size + Math.min(this.#holders.size, this.#options.limits.maxSessions);
     for (const { followers } of this.#tools.values()) lasting += followers.size;
     return Math.max(0, this.#wire.size - lasting);
   }
@@ -141,8 +145,10 @@ export class Client {
       this.#checkNew();
     }
     this.#options.changed?.();
-    if (open.op === 'command') runForClient(call, open, this.#owner, this.#options);
-    else if (open.op === 'tool') this.#make(call, open.options);
+    if (open.op === 'command') {
+      runForClient(call, open, this.#owner, this.#options);
+      if (open.holds === true) this.#hold(call);
+    } else if (open.op === 'tool') this.#make(call, open.options);
     else if (open.op === 'execute') executeForClient(call, open, this.#toolOf(open.tool));
     else if (open.op === 'task') followTask(call, this.#toolOf(open.tool), open.id);
     else if (open.op === 'artifacts') answerArtifacts(call, open.ask, this.#toolOf(open.tool));
@@ -161,6 +167,12 @@ export class Client {
     if (refusal !== undefined) throw new BusyError(`Busy: ${refusal}; nothing was started.`);
   }
 
+  /** Takes back the place of a command that does nothing. */
+  #hold(call: Call): void {
+    this.#holders.add(call);
+    this.#options.changed?.();
+  }
+
   #make(call: Call, options: Readonly<Record<string, unknown>>): void {
     const { limits } = this.#options;
     if (this.#tools.size >= limits.maxSessions) {
@@ -170,6 +182,8 @@ export class Client {
       this.#tools.delete(call.id);
     });
     this.#tools.set(call.id, tool);
+    // Its call takes no place any more.
+    this.#options.changed?.();
   }
 
   /** Returns a tool of this client. A client can name no other client's tools. */

@@ -46,6 +46,8 @@ export interface Reached {
   readonly wire: Wire;
   /** The store that both sides reach; absent: there is none. */
   readonly parts?: PartStore | undefined;
+  /** Whether commands do nothing but hold what goes with a tool. Default: no. */
+  readonly holds?: boolean;
 }
 
 /** A command on the far side, from its start to its end. */
@@ -71,7 +73,7 @@ class FarProcess implements CommandHandle {
   #tail = '';
 
   constructor(
-    { wire, parts }: Reached,
+    { wire, parts, holds = false }: Reached,
     options: PlainCommandOptions,
     _owner: Owner,
     { text, argv, stdin, listen, pause }: EngineCommand,
@@ -98,6 +100,7 @@ class FarProcess implements CommandHandle {
       listen: listen ?? null,
       pause,
       ...(events.asked && { hears: true }),
+      ...(holds && { holds }),
     };
     this.#call = wire.open(open, {
       message: (body) => this.#message(body as CommandMessage),

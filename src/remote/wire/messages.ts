@@ -123,6 +123,7 @@ export const MESSAGES: readonly MessageRow[] = [
       listen: "'text' | 'bytes' | null",
       pause: 'flag',
       'hears?': 'flag',
+      'holds?': 'flag',
     }),
   ),
   cancels('command', 'cancel', undefined, { 'graceMs?': 'amount' }),

@@ -76,6 +76,8 @@ export interface OpenCommand {
   readonly pause: boolean;
   /** Whether the client answers questions about programs. Absent: it does not. */
   readonly hears?: boolean;
+  /** Whether it does nothing but hold what goes with a tool: then it takes no place. Absent: it does not. */
+  readonly holds?: boolean;
 }
 
 interface OpenTool {

@@ -53,7 +53,7 @@ interface HeldWorkspace {
  * @throws {FarFileError} It could not be made, or filled; nothing of it is left.
  */
 export async function beginWorkspace(line: FarLine, begin: Begin): Promise<HeldWorkspace> {
-  const holder = await spawnFar(line, ['sh', '-c', HOLD, 'sh', begin.within], {
+  const holder = await spawnFar({ ...line, holds: true }, ['sh', '-c', HOLD, 'sh', begin.within], {
     ...{ encoding: 'bytes', streams: 'separate', stdin: 'pipe' },
     graceMs: GOING_MS,
   });
