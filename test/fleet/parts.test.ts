@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { Objm } from '@nats-io/obj';
 import { describe, expect, test } from 'vitest';
 import { connectFleet } from '../../src/fleet/index.js';
+import { Broker } from '../../src/fleet/line/broker.js';
+import { accessOf } from '../../src/fleet/line/broker-access.js';
 import { BrokerParts } from '../../src/fleet/line/broker-parts.js';
 import { PART_BYTES } from '../../src/remote/wire/part-store.js';
 import { useDisposal } from '../support/disposal.js';
@@ -140,6 +142,45 @@ describe('large files of a fleet', where(installed('nats-server')), async () => 
     expect(await parts.take({ name: '../x', bytes: 1 })).toBeUndefined();
     expect(await parts.take({ name: part.name, bytes: 1e12 })).toBeUndefined();
     await broker.close();
+  });
+
+  test('the rights that the page names are enough for it', async () => {
+    const page = readFileSync(new URL('../../docs/fleet.md', import.meta.url), 'utf8');
+    const listed = (role: string): string => {
+      const [, found = ''] =
+        new RegExp(`^${role} = \\{.*?publish: \\[(.*?)\\]`, 'ms').exec(page) ?? [];
+      return found;
+    };
+    const subjects = ['client', 'worker', 'store'].map(listed).join(',');
+    const other = await startNats(
+      newFolder(),
+      `authorization { users = [ { user: a, password: b, permissions: {
+         publish: { allow: [${subjects}] }, subscribe: { allow: ["forkline.eval.>"] } } } ] }
+       jetstream { store_dir: "${newFolder()}" }`,
+    );
+    const env = { FORKLINE_NATS_USER: 'a', FORKLINE_NATS_PASSWORD: 'b' };
+    await startWorker(other.url, ['--pool', 'eval'], env);
+    const who = { user: 'a', password: 'b', pool: 'eval' };
+    const fleet = await connectFleet({ servers: other.url, ...who });
+    const broker = await Broker.connect(
+      await accessOf({ servers: other.url, ...who }, 'forkline.eval.inbox.a'),
+    );
+    const forbidden: string[] = [];
+    broker.onForbidden((what) => forbidden.push(what));
+    const store = new BrokerParts(broker, 'forkline-eval', 2000);
+    const part = await store.put(randomBytes(1_200_000));
+    expect(part && (await store.take(part))?.length).toBe(1_200_000);
+    await store.remove([part?.name ?? '']);
+    expect(part && (await store.take(part))).toBeUndefined();
+    expect(forbidden).toEqual([]);
+    const cwd = newFolder();
+    const bash = await fleet.createBashTool({ contract: 'session', cwd });
+    const large = randomBytes(PART_BYTES);
+    await bash.files.write('large', large);
+    expect(readFileSync(join(cwd, 'large')).equals(large)).toBe(true);
+    await fleet.dispose();
+    await broker.close();
+    await other.stop();
   });
 
   test('without an object store, or the right to it, the line takes all', async () => {
