@@ -1,5 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { connectFleet, type FleetOptions } from '../../src/fleet/index.js';
@@ -112,6 +114,43 @@ describe('files of a fleet', where(installed('nats-server')), async () => {
     expect(await failureOf(refused)).toMatchObject({
       message: expect.stringContaining('there is no commit nowhere'),
     });
+    expect(readdirSync(within)).toEqual([]);
+  });
+
+  test('a password in the address of a repository stays with whoever has given it', async () => {
+    await startWorker(nats.url);
+    const fleet = await connect();
+    const { path, ids } = repository();
+    execFileSync('git', ['update-server-info'], { cwd: path });
+    const wanted = `Basic ${Buffer.from('me:secret').toString('base64')}`;
+    // One that knows files alone, and so gives no single commit.
+    const server = createServer(({ headers, url = '' }, answer) => {
+      const file = join(path, new URL(url, 'http://x').pathname);
+      if (headers.authorization !== wanted) answer.writeHead(401, { 'www-authenticate': 'Basic' });
+      else if (existsSync(file)) answer.write(readFileSync(file));
+      else answer.writeHead(404);
+      answer.end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const within = newFolder();
+    const begun = (git: string) =>
+      fleet.createBashTool({
+        contract: 'plain',
+        workspace: { git, commit: ids[0], within },
+      });
+    const bash = keep(await begun(`http://me:secret@127.0.0.1:${port}/.git`));
+    const look = 'cat file; git remote get-url origin; grep -r secret . ; echo none';
+    expect(JSON.parse(textOf(await bash.execute({ command: look })))).toMatchObject({
+      stdout: `onehttp://127.0.0.1:${port}/.git\nnone\n`,
+    });
+    await bash.dispose();
+    const error = await failureOf(begun(`http://me:wrong-one@127.0.0.1:${port}/.git`));
+    expect(error).toBeInstanceOf(FarFileError);
+    expect(String(error)).not.toContain('wrong-one');
+    server.close();
+    const file = join(within, 'run');
+    expect(await failureOf(begun(`ext::touch ${file}`))).toBeInstanceOf(FarFileError);
     expect(readdirSync(within)).toEqual([]);
   });
 

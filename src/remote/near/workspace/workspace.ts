@@ -31,14 +31,20 @@ for l in "$w"/forkline-workspace-*/lock; do
 done 2>/dev/null
 cat >/dev/null 9>&-`;
 
-/** Asks no one for a password. Not every server gives a commit by its id, or by a part of that: then all is fetched. */
+/**
+ * Asks no one for a password, and keeps none: the session's commands read what is in the directory, and arguments are
+ * seen by other users there, so the address is read. No program is started that an address names, and none that is a
+ * hook of the user's. Not every server gives a commit by its id, or by a part of that: then all is fetched.
+ */
 const CLONE = `export GIT_TERMINAL_PROMPT=0 GIT_SSH_COMMAND="\${GIT_SSH_COMMAND:-ssh -oBatchMode=yes}"
-cd -- "$1" && git init -q . && git remote add origin "$2" || exit 1
-if git fetch -q --depth 1 origin "$3" 2>/dev/null; then c=FETCH_HEAD; else
-  git fetch -q origin '+refs/*:refs/remotes/origin/*' || exit 1
+export GIT_ALLOW_PROTOCOL=file:git:http:https:ssh
+IFS= read -r url
+cd -- "$1" && git init -q --template= . && git remote add origin "$2" || exit 1
+if git fetch -q --depth 1 -- "$url" "$3" 2>/dev/null; then c=FETCH_HEAD; else
+  git fetch -q -- "$url" '+refs/*:refs/remotes/origin/*' || exit 1
   c=$(git rev-parse -q --verify "$3^{commit}") || { echo "there is no commit $3" >&2; exit 1; }
 fi
-git checkout -q --detach "$c"`;
+git -c core.hooksPath=/dev/null checkout -q --detach "$c" && rm -f .git/FETCH_HEAD`;
 
 /** A directory of a session's own, which goes with it. */
 interface HeldWorkspace {
@@ -87,14 +93,24 @@ async function fill(line: FarLine, path: string, begin: Begin): Promise<void> {
   const start = startThere(line, () => ({}));
   const options = { timeoutMs: LONGEST_MS };
   if (begin.kind === 'git') {
-    await told(
-      start,
-      { path: begin.url, text: CLONE, args: [path, begin.url, begin.commit] },
-      options,
-    );
+    const { url, commit } = begin;
+    const origin = withoutPassword(url);
+    const input = [Buffer.from(`${url}\n`)];
+    const script = { path: origin, text: CLONE, args: [path, origin, commit], input };
+    await told(start, script, options);
     return;
   }
   const { archive } = begin;
   const bytes = typeof archive === 'string' ? createReadStream(archive) : archive;
   await new FarFiles(start).unpack(path, bytes, options);
+}
+
+/** Returns an address without what proves who asks. */
+function withoutPassword(address: string): string {
+  if (!URL.canParse(address)) return address;
+  const url = new URL(address);
+  // In front of a host that is reached by ssh, it is only a name.
+  if (/^https?:$/.test(url.protocol)) url.username = '';
+  url.password = '';
+  return url.href;
 }
