@@ -10,6 +10,8 @@ import type { Broker } from './broker.js';
 const KEPT_MS = 3_600_000;
 /** How long one question to the store may take, in milliseconds: a part on a slow network. */
 const ANSWER_MS = 30_000;
+/** How long the next piece of a part may take, of 128 KiB, in milliseconds. */
+const STALL_MS = 5000;
 /** The pause after a question that has failed, in milliseconds. */
 const RETRY_MS = 250;
 /** How long nothing is asked of a broker that has no store, in milliseconds. */
@@ -54,9 +56,10 @@ export class BrokerParts implements PartStore {
     return this.#untilLease(async (store) => {
       const known = await store.info(name);
       if (known === null || known.deleted || known.size !== bytes) return undefined;
-      const found = await store.getBlob(name);
-      const sum = found && createHash('sha256').update(found).digest('hex');
-      return sum === name && found !== null ? found : undefined;
+      const found = await store.get(name);
+      const taken = found && (await bytesOf(found.data));
+      const sum = taken && createHash('sha256').update(taken).digest('hex');
+      return sum === name && taken !== null ? taken : undefined;
     });
   }
 
@@ -104,6 +107,25 @@ export class BrokerParts implements PartStore {
     });
     const first = firstOf(work, lost);
     return withinTime(first, ANSWER_MS, 'the object store did not answer').finally(off);
+  }
+}
+
+/** @throws Error They have not come: somebody removes them meanwhile. */
+async function bytesOf(data: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  const reader = data.getReader();
+  try {
+    for (let size = 0; size <= MOST_BYTES; ) {
+      const next = await withinTime(reader.read(), STALL_MS, 'nothing came of a part');
+      if (next.done) return Buffer.concat(pieces);
+      pieces.push(next.value);
+      size += next.value.length;
+    }
+    throw new Error('a part has more bytes than it should have');
+  } catch (error) {
+    // It may wait for ever for what is gone.
+    reader.cancel().catch(() => {});
+    throw error;
   }
 }
 

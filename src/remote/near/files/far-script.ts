@@ -85,14 +85,15 @@ async function feed(
   input: NonNullable<FarScript['input']>,
 ): Promise<unknown> {
   try {
-    // One is written while the next is read.
-    let before = Promise.resolve();
+    // One is taken there while the next is on its way.
+    let [one, other] = [Promise.resolve(), Promise.resolve()];
     for await (const part of partsOf(input)) {
-      await before;
-      before = live.write(part);
-      before.catch(() => {});
+      await one;
+      one = other;
+      other = live.write(part);
+      other.catch(() => {});
     }
-    await before;
+    await Promise.all([one, other]);
     live.end();
     return undefined;
   } catch (error) {
