@@ -18,10 +18,14 @@ describe('forkline fleet', where(installed('nats-server')), async () => {
 
   test('shows the workers: a table, JSON, and what Prometheus reads', async () => {
     const one = await startWorker(nats.url, ['--name', 'one', '--label', 'gpu=a100']);
-    const two = await startWorker(nats.url, ['--name', 'two "b"', '--capacity', '1']);
+    const small = ['--name', 'two "b"', '--capacity', '1', '--label', 'size=small'];
+    const two = await startWorker(nats.url, small);
     const fleet = keep(await connectFleet({ servers: nats.url }));
     const controller = new AbortController();
-    const busy = [1, 2].map(() => fleet.run(longSleep(234), { signal: controller.signal }));
+    const { signal } = controller;
+    const busy = [{ gpu: 'a100' }, { size: 'small' }].map((labels) =>
+      fleet.run(longSleep(234), { signal, labels }),
+    );
     await eventually(() => expect(sleeping(234)).toHaveLength(2));
     const version = packageVersion();
     const { code, stdout } = await show();
@@ -35,7 +39,7 @@ describe('forkline fleet', where(installed('nats-server')), async () => {
     ).toEqual([
       ['ID', 'NAME', 'VERSION', 'RUNNING', 'SESSIONS', 'CLIENTS', 'STATE', 'LABELS'],
       [one.id.slice(0, 12), 'one', version, '1/64', '0', '1', 'serves', 'gpu=a100'],
-      [two.id.slice(0, 12), 'two "b"', version, '1/1', '0', '1', 'full'],
+      [two.id.slice(0, 12), 'two "b"', version, '1/1', '0', '1', 'full', 'size=small'],
     ]);
     const workers = JSON.parse(String((await show('--json')).stdout)) as WorkerInfo[];
     expect(workers.map(({ id, running, capacity }) => [id, running, capacity])).toEqual([
