@@ -180,6 +180,7 @@ describe.each(SIDES)('at a far side $name', ({ command, needed, env }) => {
     const folder = newFolder();
     const there = await files();
     const signal = AbortSignal.timeout(100);
+    const begun = performance.now();
     async function* endless(): AsyncGenerator<Uint8Array> {
       for (;;) {
         yield Buffer.alloc(1000);
@@ -188,6 +189,7 @@ describe.each(SIDES)('at a far side $name', ({ command, needed, env }) => {
     }
     const writing = there.write(join(folder, 'file'), endless(), { size: 1 << 30, signal });
     expect(await failureOf(writing)).toMatchObject({ name: 'TimeoutError' });
+    expect(performance.now() - begun).toBeLessThan(5000);
     expect(readdirSync(folder)).toEqual([]);
   });
 });

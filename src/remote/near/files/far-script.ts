@@ -49,21 +49,23 @@ export async function* printedBy(
   const command = ['sh', '-c', `export LC_ALL=C; ${text}`, 'sh', ...args];
   const live = await start(command, { ...options, stdin: input === undefined ? 'null' : 'pipe' });
   // A failure to write shows in how the program ends.
-  const fed = input === undefined ? Promise.resolve(undefined) : feed(live, input);
+  const feeding: Feeding = { failure: undefined, isOver: false };
+  if (input !== undefined) void feed(live, input, feeding);
   let said = '';
   try {
     for await (const { stream, bytes } of live) {
       if (stream !== 'stderr') yield bytes;
       else if (said.length < MOST_SAID) said += Buffer.from(bytes).toString();
     }
-    const broken = await fed;
+    // The input may have no end: it is not waited for.
     const { outcome } = await live.result;
     if (outcome.kind === 'timedOut') throw new FarFileError(path, 'ETIMEDOUT', 'it took too long');
     options.signal?.throwIfAborted();
-    if (broken !== undefined) throw broken;
+    if (feeding.failure !== undefined) throw feeding.failure.error;
     if (outcome.kind !== 'exited') throw farFileError(path, `${said} (${outcome.kind})`);
     if (outcome.exitCode !== 0) throw farFileError(path, said, outcome.exitCode);
   } finally {
+    feeding.isOver = true;
     await live.kill();
   }
 }
@@ -79,15 +81,24 @@ export async function told(
   return Buffer.concat(pieces).toString();
 }
 
-/** Writes all of an input. Returns the error by which that ended, unless the program wanted no more. */
+/** How an input stands. */
+interface Feeding {
+  /** What its source has thrown. */
+  failure: { readonly error: unknown } | undefined;
+  /** Whether nothing takes it any more. */
+  isOver: boolean;
+}
+
+/** Writes all of an input, unless the program wants no more; ends the program when the input's source fails. */
 async function feed(
   live: LiveProcess<BytesChunk>,
   input: NonNullable<FarScript['input']>,
-): Promise<unknown> {
+  feeding: Feeding,
+): Promise<void> {
   try {
     // One is taken there while the next is on its way.
     let [one, other] = [Promise.resolve(), Promise.resolve()];
-    for await (const part of partsOf(input)) {
+    for await (const part of partsOf(input, feeding)) {
       await one;
       one = other;
       other = live.write(part);
@@ -95,21 +106,22 @@ async function feed(
     }
     await Promise.all([one, other]);
     live.end();
-    return undefined;
   } catch (error) {
-    if (hasCode(error, 'EPIPE')) return undefined;
+    if (hasCode(error, 'EPIPE')) return;
+    feeding.failure = { error };
     await live.kill();
-    return error;
   }
 }
 
 /** Yields the bytes in parts of that size, the last of which may be smaller. */
 async function* partsOf(
   input: NonNullable<FarScript['input']>,
+  feeding: Readonly<Feeding>,
 ): AsyncGenerator<Uint8Array, void, void> {
   let pieces: Uint8Array[] = [];
   let size = 0;
   for await (const given of input) {
+    if (feeding.isOver) return;
     for (let at = 0; at < given.length; ) {
       const piece = given.subarray(at, at + PART_BYTES - size);
       at += piece.length;
