@@ -1,4 +1,14 @@
-import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { InputError } from '../../../src/index.js';
@@ -139,16 +149,43 @@ describe.each(SIDES)('at a far side $name', ({ command, needed, env }) => {
     expect(await codeOf(there.list(join(folder, 'none')))).toBe('ENOENT');
   });
 
+  given('an archive writes nothing outside of its directory', async () => {
+    const folder = newFolder();
+    const there = await files();
+    const from = join(folder, 'from');
+    const outside = join(folder, 'outside');
+    for (const path of [from, outside]) mkdirSync(path);
+    const archive = join(folder, 'archive');
+    const tar = (...args: readonly string[]): void =>
+      void execFileSync('tar', ['-P', ...args], { cwd: from });
+    symlinkSync(outside, join(from, 'link'));
+    tar('-cf', archive, 'link');
+    rmSync(join(from, 'link'));
+    mkdirSync(join(from, 'link'));
+    for (const path of ['link/new', '../above', '../outside/absolute']) {
+      writeFileSync(join(from, path), 'x');
+    }
+    tar('-rf', archive, 'link/new', '../above', join(outside, 'absolute'));
+    for (const path of ['above', 'outside/absolute']) rmSync(join(folder, path));
+    const to = join(folder, 'sub', 'to');
+    await failureOf(there.unpack(to, readFileSync(archive)));
+    expect(readdirSync(outside)).toEqual([]);
+    expect(readdirSync(join(folder, 'sub'))).toEqual(['to']);
+    expect(existsSync(join(folder, 'above'))).toBe(false);
+  });
+
   given('a tree is packed and unpacked, compressed or not, and removed', async () => {
     const folder = newFolder();
     const there = await files();
     await there.write(join(folder, 'from/sub/b'), 'b', { mode: 0o755 });
-    await there.write(join(folder, 'from/a'), 'a');
+    await there.write(join(folder, 'from/a'), 'a', { mode: 0o6755 });
     for (const gzip of [false, true]) {
       const to = join(folder, `to ${gzip}`);
       await there.unpack(to, there.pack(join(folder, 'from'), { gzip }));
       expect(readFileSync(join(to, 'sub/b'), 'utf8')).toBe('b');
       expect(statSync(join(to, 'sub/b')).mode & 0o777).toBe(0o755);
+      // busybox keeps them.
+      if (env === undefined) expect(statSync(join(to, 'a')).mode & 0o7777).toBe(0o755);
     }
     expect(await codeOf(there.unpack(join(folder, 'no'), Buffer.from('no archive')))).toBe(
       'EFAILED',

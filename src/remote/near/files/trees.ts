@@ -6,9 +6,9 @@ if [ "$2" = 1 ]; then exec rm -rf -- "$f"; fi
 if [ -d "$f" ] && [ ! -L "$f" ]; then exec rmdir -- "$f"; fi
 exec rm -f -- "$f"`;
 const PACK = `${ENTER}exec tar -cf - "$2" .`;
-/** Owners are whoever unpacks it, and none gets the rights of another user. */
+/** Owners are whoever unpacks it, and none gets the rights of another user: without the option, root's would. */
 const UNPACK = `mkdir -p -- "$1" || exit 1
-${ENTER}exec tar -xo"$2"f -`;
+${ENTER}exec tar -xo"$2" --no-same-permissions -f -`;
 
 /** Removes something. */
 export async function removeThere(
