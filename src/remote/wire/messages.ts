@@ -67,8 +67,7 @@ const cancels = says('client', 'cancel');
 const asks = says('client', 'message');
 const asksThere = says('client', 'message', 'never');
 const tells = says('far', 'message');
-const tellsOfSandbox = says('far', 'message', 'never');
-const tellsOfParts = says('far', 'message', 'never');
+const tellsThere = says('far', 'message', 'never');
 const notices = says('far', 'notice', 'never');
 const ends = says('far', 'end');
 
@@ -134,12 +133,7 @@ export const MESSAGES: readonly MessageRow[] = [
     'do',
     fieldsOf<RequestOf<'resize'>>({ do: "'resize'", columns: '1..65535', rows: '1..65535' }),
   ),
-  asksThere(
-    'command',
-    'input',
-    'do',
-    fieldsOf<RequestOf<'input'>>({ do: "'input'", part: 'Part' }),
-  ),
+  asksThere('command', 'input', 'do', { do: "'input'", part: 'Part' }),
   asksThere(
     'command',
     'decide',
@@ -167,20 +161,20 @@ export const MESSAGES: readonly MessageRow[] = [
   tells('command', 'tail', 'tail', fieldsOf<Told<'tail'>>({ tail: 'text' })),
   tells('command', 'wrote', 'wrote', { wrote: 'true' }),
   tells('command', 'not written', 'wrote', { wrote: 'false', error: 'Thrown' }),
-  tellsOfParts('command', 'untaken', 'untaken', fieldsOf<Told<'untaken'>>({ untaken: 'text' })),
+  tellsThere('command', 'untaken', 'untaken', fieldsOf<Told<'untaken'>>({ untaken: 'text' })),
   tells(
     'command',
     'answer',
     'answer',
     fieldsOf<Told<'answer'>>({ answer: 'count', value: 'flag | null | Capture[] | Process[]' }),
   ),
-  tellsOfSandbox(
+  tellsThere(
     'command',
     'question',
     'mayRun',
     fieldsOf<Told<'mayRun'>>({ mayRun: 'count', request: 'Exec' }),
   ),
-  tellsOfSandbox(
+  tellsThere(
     'command',
     'withdrawn',
     'withdrawn',
