@@ -8,6 +8,9 @@ import { startWorker, useNats } from '../support/nats.js';
 import { installed, where } from '../support/needs.js';
 import { eventually } from '../support/processes.js';
 
+/** The lease of `connectFleet()` by default. */
+const LEASE_MS = 20_000;
+
 describe('an MCP server of a fleet', where(installed('nats-server')), async () => {
   const nats = await useNats(makeFolder());
 
@@ -58,6 +61,43 @@ describe('an MCP server of a fleet', where(installed('nats-server')), async () =
     expect(await bash('pwd')).toMatchObject({ content: [{ text: '/tmp' }] });
     expect(sleeping(200)).toEqual([]);
     await client.close();
+  });
+
+  test('R10: says where commands run, in its instructions', async () => {
+    await startWorker(nats.url, ['--label', 'of=words']);
+    const told = async (...way: readonly string[]): Promise<string> => {
+      const client = new Client({ name: 'test', version: '1' });
+      const args = [program, 'mcp', ...way];
+      await client.connect(new StdioClientTransport({ command: process.execPath, args }));
+      const instructions = client.getInstructions();
+      await client.close();
+      return instructions ?? '';
+    };
+    const ofFleet = await told('--fleet', nats.url, '--label', 'of=words');
+    expect(ofFleet).toMatch(/^Runs shell commands on a worker of a fleet, another machine /);
+    expect(ofFleet).toContain('with the rights of the worker.');
+    expect(ofFleet).not.toContain("on the user's machine");
+    expect(await told()).toMatch(/^Runs shell commands on the user's machine, /);
+  });
+
+  test('R10: tells of a killed worker after a quarter of the lease, not after all of it', async () => {
+    const worker = await startWorker(nats.url, ['--label', 'of=killed']);
+    const client = new Client({ name: 'test', version: '1' });
+    const args = [program, 'mcp', '--fleet', nats.url, '--label', 'of=killed'];
+    await client.connect(new StdioClientTransport({ command: process.execPath, args }));
+    const running = client.callTool({ name: 'bash', arguments: { command: longSleep(201) } });
+    await eventually(() => expect(sleeping(201)).toHaveLength(1));
+    const killed = performance.now();
+    worker.child.kill('SIGKILL');
+    expect(await running).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('its worker was lost') }],
+    });
+    const ms = performance.now() - killed;
+    expect(ms).toBeGreaterThanOrEqual(LEASE_MS / 4);
+    expect(ms).toBeLessThan(LEASE_MS);
+    await client.close();
+    await eventually(() => expect(sleeping(201)).toEqual([]));
   });
 
   test('says that there is no worker, before a client calls', async () => {
