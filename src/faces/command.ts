@@ -7,6 +7,7 @@ export { engineCommand, execute, requested, toBytes } from '../command/execute.j
 export { runElsewhere, startHere } from '../command/hosts.js';
 export { LimitGroups, needsGroups } from '../command/limits/groups.js';
 export { runApart } from '../command/promise.js';
+export { type PublishEnd, publishCommand } from '../command/published.js';
 export { commandEnvironment } from '../command/run.js';
 export {
   checkSpawnOptions,

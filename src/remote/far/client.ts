@@ -2,6 +2,7 @@ import { ToolError } from '../../faces/contracts.js';
 import { createOwner } from '../../faces/engine.js';
 import { packageVersion } from '../../support/package/version.js';
 import { BusyError } from '../errors.js';
+import { inTrace, isTraceApiKnown, loadTraceApi } from '../trace-context.js';
 import type { Call } from '../wire/call.js';
 import { checkerOf, checkOpen, subjectOf } from '../wire/check.js';
 import type { Link } from '../wire/link.js';
@@ -109,13 +110,15 @@ export class Client {
 
   #open(call: Call, body: unknown, refused: boolean): void {
     call.subject = subjectOf(body);
-    if (call.subject !== 'command' || refused) {
+    const mustLoad = !isTraceApiKnown() && !refused && isInTrace(body);
+    if ((call.subject !== 'command' && !mustLoad) || refused) {
       this.#try(call, body, refused);
       return;
     }
     // A cancellation that came along with the command, or before, is seen in the next turn.
     const early = new EarlyEvents(call);
-    queueMicrotask(() => {
+    const ready = mustLoad ? loadTraceApi() : Promise.resolve();
+    void ready.then(() => {
       if (early.isUnwanted) {
         call.finish({ neverStarted: true });
         return;
@@ -146,11 +149,13 @@ export class Client {
     }
     this.#options.changed?.();
     if (open.op === 'command') {
-      runForClient(call, open, this.#owner, this.#options);
+      inTrace(open.trace, () => runForClient(call, open, this.#owner, this.#options));
       if (open.holds === true) this.#hold(call);
     } else if (open.op === 'tool') this.#make(call, open.options);
-    else if (open.op === 'execute') executeForClient(call, open, this.#toolOf(open.tool));
-    else if (open.op === 'task') followTask(call, this.#toolOf(open.tool), open.id);
+    else if (open.op === 'execute') {
+      const tool = this.#toolOf(open.tool);
+      inTrace(open.trace, () => executeForClient(call, open, tool));
+    } else if (open.op === 'task') followTask(call, this.#toolOf(open.tool), open.id);
     else if (open.op === 'artifacts') answerArtifacts(call, open.ask, this.#toolOf(open.tool));
     else if (open.op === 'port') dialForClient(call, open, this.#options.restriction);
     else if (open.op === 'listener') this.#listeners.listen(call, open);
@@ -197,4 +202,9 @@ export class Client {
     const tools = [...this.#tools.values()].map((tool) => tool.dispose());
     await Promise.all([this.#owner.dispose(), ...tools]);
   }
+}
+
+/** Returns whether a call that begins says to which trace it belongs; the call is not checked yet. */
+function isInTrace(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'trace' in body;
 }

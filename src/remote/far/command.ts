@@ -5,6 +5,8 @@ import {
   LimitGroups,
   needsChecks,
   needsGroups,
+  type PublishEnd,
+  publishCommand,
   requested,
   runApart,
   SpillFile,
@@ -13,23 +15,23 @@ import {
   withChecks,
 } from '../../faces/command.js';
 import {
-  type Capture,
   type CommandEvents,
   type CommandHandle,
   type EngineChunk,
   type EngineCommand,
   type EngineEnd,
+  LaunchError,
   type OnExec,
   type Owner,
   type Requested,
+  type RunResult,
   type StreamName,
   toResult,
 } from '../../faces/engine.js';
 import { type CommandLimits, checkOptions, namesOf } from '../../faces/options.js';
 import { type OptionNames, readOptions } from '../../support/checks.js';
 import { signalNumber } from '../../support/signals.js';
-import { lastBytes } from '../../support/text.js';
-import { startTimer } from '../../support/timing.js';
+import { refused, startTimer } from '../../support/timing.js';
 import type { Call } from '../wire/call.js';
 import { writePieces } from '../wire/chunks.js';
 import type { PartStore } from '../wire/part-store.js';
@@ -48,6 +50,7 @@ import { EarlyEvents } from './early-events.js';
 import { ClientsInput } from './input.js';
 import { checkInherited, withRemovals } from './options.js';
 import type { Restriction } from './restriction.js';
+import { tailOf } from './tail.js';
 
 const { signal: _s, onOutput: _o, onExec: _e, input: _i, ...NAMES } = namesOf('remote');
 const PLAIN_NAMES: OptionNames<PlainCommandOptions> = NAMES;
@@ -83,7 +86,7 @@ export function runForClient(
   const { limits } = options;
   const prepared = { asked, command, owner, tellsStart, hears, limits, parts: may.parts };
   if (needsGroups(limits)) void runInGroups(call, prepared, limits);
-  else new ClientsCommand(call, prepared);
+  else begin(call, prepared);
 }
 
 /** A command and its options before the start. */
@@ -98,6 +101,11 @@ interface Prepared {
   readonly parts: PartStore | undefined;
 }
 
+/** Starts the command. Subscribers of this side's command channel see it. */
+function begin(call: Call, prepared: Prepared): void {
+  publishCommand(prepared.command, (ended) => void new ClientsCommand(call, prepared, ended));
+}
+
 /** Makes the control groups for the command's limits, then starts the command. */
 async function runInGroups(call: Call, prepared: Prepared, limits: CommandLimits): Promise<void> {
   const early = new EarlyEvents(call);
@@ -110,7 +118,7 @@ async function runInGroups(call: Call, prepared: Prepared, limits: CommandLimits
       return;
     }
     const command = groups.appliedTo(prepared.command);
-    new ClientsCommand(call, { ...prepared, command, groups });
+    begin(call, { ...prepared, command, groups });
     early.passOn(call.events);
   } catch (error) {
     call.finish({ error: describeError(error) });
@@ -121,44 +129,34 @@ async function runInGroups(call: Call, prepared: Prepared, limits: CommandLimits
 /** The time after which a running command is reported as started, in milliseconds. */
 const STARTED_MS = 20;
 
-/**
- * The interval at which the end of the output is sent to a client that does not listen, and how much of
- * it is sent.
- */
+/** The interval at which the end of the output is sent to a client that does not listen. */
 const TAIL_MS = 1000;
-const TAIL_BYTES = 8 * 1024;
 
-function endOf(capture: Capture): string {
-  return capture.kind === 'complete' ? capture.text : capture.tail;
-}
-
-/**
- * One command of a client: sends its events over the line and carries out the client's requests.
- */
+/** One command of a client: sends its events over the line and carries out the client's requests. */
 class ClientsCommand implements CommandEvents {
   /** Asks the client about a program, if it can answer. */
   readonly asked: OnExec | undefined;
   readonly #call: Call;
   readonly #prepared: Prepared;
+  readonly #publish: PublishEnd;
   readonly #questions: ClientQuestions;
   readonly #handle: CommandHandle;
   readonly #spill: SpillFile | undefined;
   readonly #begun = performance.now();
   readonly #input: ClientsInput;
   #start: () => void = () => {};
-  /**
-   * Whether the engine waits for `resume()`, which comes once the delivered output has been sent.
-   */
+  /** Whether the engine waits for `resume()`, which comes once the delivered output has been sent. */
   #owesResume = false;
   #isOver = false;
   #stopTelling = (): void => {};
   /** Settles when all signals so far were answered: those answers are sent before the end. */
   #signalled: Promise<unknown> = Promise.resolve();
 
-  constructor(call: Call, prepared: Prepared) {
+  constructor(call: Call, prepared: Prepared, publish: PublishEnd) {
     const { command, owner, hears, parts } = prepared;
     this.#call = call;
     this.#prepared = prepared;
+    this.#publish = publish;
     this.#questions = new ClientQuestions((message) => this.#say(message));
     this.asked = hears ? (request) => this.#questions.ask(request) : undefined;
     const started = new Promise<void>((resolve) => {
@@ -199,7 +197,7 @@ class ClientsCommand implements CommandEvents {
       const total = captures.reduce((sum, { total: { bytes } }) => sum + bytes, 0);
       if (this.#isOver) return;
       if (total > told && this.#call.waiting === 0) {
-        this.#say({ tail: lastBytes(captures.map(endOf).join(''), TAIL_BYTES) });
+        this.#say({ tail: tailOf(captures) });
       }
       this.#tellTail(total);
     });
@@ -217,13 +215,17 @@ class ClientsCommand implements CommandEvents {
     this.#stopTelling();
     this.#start();
     const isOwn = this.#spill?.close() ?? true;
-    if (end.kind !== 'ran') void this.#prepared.groups?.remove();
-    if (end.kind === 'ran') void this.#conclude(end, isOwn);
-    else if (end.kind === 'failed') this.#finish({ failed: end });
-    else this.#finish({ neverStarted: true });
+    if (end.kind === 'ran') {
+      const result = this.#conclude(end, isOwn);
+      this.#publish(() => result);
+      return;
+    }
+    void this.#prepared.groups?.remove();
+    this.#publish(() => (end.kind === 'failed' ? refused(new LaunchError(end)) : undefined));
+    this.#finish(end.kind === 'failed' ? { failed: end } : { neverStarted: true });
   }
 
-  async #conclude(end: EngineEnd & { readonly kind: 'ran' }, isOwn: boolean): Promise<void> {
+  async #conclude(end: EngineEnd & { readonly kind: 'ran' }, isOwn: boolean): Promise<RunResult> {
     const { asked, limits: wanted } = this.#prepared;
     await this.#signalled;
     const result = toResult(end, asked, 'kill');
@@ -231,6 +233,7 @@ class ClientsCommand implements CommandEvents {
       ? await withChecks(result, isOwn, this.#prepared, this.#begun, runApart)
       : result;
     this.#finish({ ran: { ...end, checked: toldElsewhere(checked) } });
+    return checked;
   }
 
   #finish(end: FarEnd): void {

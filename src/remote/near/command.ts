@@ -11,6 +11,7 @@ import type {
 import { lastBytes } from '../../support/text.js';
 import { nextTurn } from '../../support/timing.js';
 import { NoWorkerError, WorkerLostError } from '../errors.js';
+import { traceOfCaller } from '../trace-context.js';
 import type { Call } from '../wire/call.js';
 import { readPiece, type SentChunk } from '../wire/chunks.js';
 import type { PartStore } from '../wire/part-store.js';
@@ -91,6 +92,7 @@ class FarProcess implements CommandHandle {
       nextTurn().then(() => this.#end({ kind: 'lost', error: nobody() }));
       return;
     }
+    const trace = traceOfCaller();
     const open: OpenCommand = {
       op: 'command',
       line: argv ?? text,
@@ -101,6 +103,7 @@ class FarProcess implements CommandHandle {
       pause,
       ...(events.asked && { hears: true }),
       ...(holds && { holds }),
+      ...(trace && { trace }),
     };
     this.#call = wire.open(open, {
       message: (body) => this.#message(body as CommandMessage),

@@ -4,6 +4,7 @@ import type { BytesChunk, MergedResult, RunResult, SeparateResult } from '../../
 import { wholeFrom } from '../../support/checks.js';
 import { packageVersion } from '../../support/package/version.js';
 import { settlesWithin, startTimer } from '../../support/timing.js';
+import { loadTraceApi } from '../trace-context.js';
 import { checkerOf } from '../wire/check.js';
 import type { Link } from '../wire/link.js';
 import type { PartStore } from '../wire/part-store.js';
@@ -95,6 +96,8 @@ export class Connection implements AsyncDisposable {
   static greet(link: Link, surroundings: Surroundings): Promise<Connection> {
     const { readyMs, noticed, maxBytes = MOST_BYTES, silenceMs } = surroundings;
     const pulse = silenceMs === undefined ? undefined : new Pulse(silenceMs);
+    // While the other side starts: the first call may be in a trace.
+    const loading = loadTraceApi();
     return new Promise((resolve, reject) => {
       let close: (reason: string) => void = () => {};
       const closed = new Promise<string>((settle) => {
@@ -108,7 +111,7 @@ export class Connection implements AsyncDisposable {
             stopTimer();
             const hello = body as Hello;
             if (hello.protocol === PROTOCOL)
-              resolve(new Connection(wire, hello, closed, surroundings));
+              resolve(loading.then(() => new Connection(wire, hello, closed, surroundings)));
             else wire.destroy(`it is forkline ${hello.version}, this side is ${packageVersion()}`);
           },
           ...(noticed && { notice: noticed }),

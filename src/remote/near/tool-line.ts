@@ -11,6 +11,7 @@ import { InputError } from '../../support/errors.js';
 import { Listener } from '../../support/listener.js';
 import { lastBytes } from '../../support/text.js';
 import { NoWorkerError, WorkerLostError } from '../errors.js';
+import { traceOfCaller } from '../trace-context.js';
 import type { Call, CallEvents } from '../wire/call.js';
 import type {
   ArtifactQuestion,
@@ -97,6 +98,7 @@ export class ToolLine {
     const updates = new Listener('onUpdate', onUpdate && inCallersContext(onUpdate, self));
     const outputs = new Listener('onOutput', onOutput && inCallersContext(onOutput, self));
     let tail = '';
+    const trace = traceOfCaller();
     let hasStarted = false;
     const message = (body: ExecuteMessage): void => {
       hasStarted = true;
@@ -119,6 +121,7 @@ export class ToolLine {
           wantsUpdates: updates.isPresent,
           wantsOutput: outputs.isPresent,
           isCancelled: signal?.aborted ?? false,
+          ...(trace && { trace }),
         },
         {
           message: (body) => message(body as ExecuteMessage),

@@ -8,6 +8,7 @@ import type {
 } from '../../faces/engine.js';
 import type { TerminalSize } from '../../faces/options.js';
 import type { SubjectState, TaskEnd, TaskEvent } from '../../faces/tasks.js';
+import type { TraceContext } from '../trace-context.js';
 import type { StoredPart } from './part-store.js';
 import type {
   ArtifactQuestion,
@@ -33,6 +34,7 @@ type SpillFault = NonNullable<Spilled['error']>;
 /** Shapes of objects within messages. */
 export const SHAPES: Shapes = {
   Thrown: fieldsOf<Thrown>({ name: 'text', message: 'text', fields: 'object', 'cause?': 'Thrown' }),
+  Trace: fieldsOf<TraceContext>({ traceparent: 'text', 'tracestate?': 'text' }),
   Counts: fieldsOf<Capture['total']>({ bytes: 'count', characters: 'count', lines: 'count' }),
   Complete: fieldsOf<CaptureOf<'complete'>>({
     kind: "'complete'",
@@ -173,4 +175,15 @@ export const SHAPES: Shapes = {
     text: 'text',
     'kept?': 'text',
   }),
+};
+
+/** Fields of shapes that a far side without Node never has, with why. */
+export const NOT_STATIC: Readonly<Record<string, string>> = {
+  'Ran.sandbox': 'it makes no sandbox',
+  'Checked.sandbox': 'it makes no sandbox',
+  'Checked.heldBack': 'it makes no sandbox',
+  'Checked.changes': 'it makes no sandbox',
+  'Checked.executed': 'it makes no sandbox',
+  'Checked.moreExecuted': 'it makes no sandbox',
+  'Thrown.cause': 'its errors have none',
 };

@@ -123,6 +123,7 @@ export const MESSAGES: readonly MessageRow[] = [
       pause: 'flag',
       'hears?': 'flag',
       'holds?': 'flag',
+      'trace?': 'Trace',
     }),
   ),
   cancels('command', 'cancel', undefined, { 'graceMs?': 'amount' }),
@@ -217,6 +218,7 @@ export const MESSAGES: readonly MessageRow[] = [
       wantsUpdates: 'flag',
       wantsOutput: 'flag',
       isCancelled: 'flag',
+      'trace?': 'Trace',
     }),
   ),
   cancels('execute', 'cancel', undefined, {}),
@@ -285,14 +287,3 @@ export const MESSAGES: readonly MessageRow[] = [
   cancels('accepted', 'cancel', undefined, {}),
   ...endsOf('accepted', { value: 'null' }),
 ];
-
-/** Fields of shapes that a far side without Node never has, with why. */
-export const NOT_STATIC: Readonly<Record<string, string>> = {
-  'Ran.sandbox': 'it makes no sandbox',
-  'Checked.sandbox': 'it makes no sandbox',
-  'Checked.heldBack': 'it makes no sandbox',
-  'Checked.changes': 'it makes no sandbox',
-  'Checked.executed': 'it makes no sandbox',
-  'Checked.moreExecuted': 'it makes no sandbox',
-  'Thrown.cause': 'its errors have none',
-};

@@ -18,6 +18,7 @@ import type {
   TaskLifetime,
   Until,
 } from '../../faces/tasks.js';
+import type { TraceContext } from '../trace-context.js';
 import type { StoredPart } from './part-store.js';
 import type { Thrown } from './thrown.js';
 
@@ -78,6 +79,8 @@ export interface OpenCommand {
   readonly hears?: boolean;
   /** Whether it does nothing but hold what goes with a tool: then it takes no place. Absent: it does not. */
   readonly holds?: boolean;
+  /** The caller's span. Absent: the call is in no trace. */
+  readonly trace?: TraceContext;
 }
 
 interface OpenTool {
@@ -96,6 +99,8 @@ export interface OpenExecute {
   readonly wantsUpdates: boolean;
   readonly wantsOutput: boolean;
   readonly isCancelled: boolean;
+  /** The caller's span. Absent: the call is in no trace. */
+  readonly trace?: TraceContext;
 }
 
 /** A connection to a port that the far side reaches; its bytes go both ways. */

@@ -94,6 +94,9 @@ fn sample(kind: &str) -> Value {
     if let Some(word) = choice.strip_prefix('\'') {
         return word.trim_end_matches('\'').into();
     }
+    if let Some(fields) = TABLE["shapes"][choice].as_object() {
+        return Value::Object(sample_of_fields(fields));
+    }
     match choice {
         "text" => "x".into(),
         "flag" | "true" => true.into(),
@@ -106,7 +109,11 @@ fn sample(kind: &str) -> Value {
 
 /// A message that is what its row says.
 pub fn sample_of(row: &Value) -> Map<String, Value> {
-    let fields = row["fields"].as_object().unwrap().iter();
+    sample_of_fields(row["fields"].as_object().unwrap())
+}
+
+fn sample_of_fields(fields: &Map<String, Value>) -> Map<String, Value> {
+    let fields = fields.iter();
     fields.map(|(name, kind)| (name.replace('?', ""), sample(kind.as_str().unwrap()))).collect()
 }
 
