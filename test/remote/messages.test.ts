@@ -56,6 +56,21 @@ test.each(MESSAGES.map((row) => [titleOf(row), row] as const))(
   },
 );
 
+/** A message as an older side says it, which has none of the fields that may be missing. */
+function olderMessage(row: MessageRow): Record<string, unknown> {
+  const fields = Object.entries(row.fields);
+  const optional = fields.filter(([name]) => name.endsWith('?')).map(([name]) => name.slice(0, -1));
+  const whole = Object.entries(rightMessage(row));
+  return Object.fromEntries(whole.filter(([name]) => !optional.includes(name)));
+}
+
+test.each(MESSAGES.map((row) => [titleOf(row), row] as const))(
+  'a message is let pass without the fields that an older side has not: %s',
+  (_, row) => {
+    expect(check(row, olderMessage(row))).toBe(true);
+  },
+);
+
 test('a message is refused with its name, its field and what was expected', () => {
   const ran = MESSAGES.find(({ name }) => name === 'ran') as MessageRow;
   const right = rightMessage(ran) as { readonly ran: { readonly captures: unknown[] } };
@@ -113,8 +128,14 @@ describe.each([
       const wrong = row.frame === 'open' ? 'InputError' : 'closed';
       const answers = await Promise.all(bodies.map((body) => answerTo(row, body)));
       expect(answers).toEqual(bodies.map(() => wrong));
-      if (row.static !== 'refused') expect(await answerTo(row, rightMessage(row))).toBe('goes on');
-      else if (side === 'without Node') expect(await answerTo(row, rightMessage(row))).toBe(wrong);
+      if (row.static !== 'refused') {
+        expect(await answerTo(row, rightMessage(row))).toBe('goes on');
+        expect(await answerTo(row, olderMessage(row)), 'from an older side').toBe('goes on');
+        const newer = { ...rightMessage(row), ofANewerVersion: { of: [1] } };
+        expect(await answerTo(row, newer), 'from a newer side').toBe('goes on');
+      } else if (side === 'without Node') {
+        expect(await answerTo(row, rightMessage(row))).toBe(wrong);
+      }
     },
   );
 
