@@ -16,11 +16,18 @@ export interface TraceContext {
 /** The longest headers that are taken, in characters: those of the standard, with some room. */
 const LONGEST = 1024;
 
-const loadApi = lateLibrary<TraceApi>(
-  'the interface of OpenTelemetry',
-  () => import('@opentelemetry/api'),
-  OPEN_ONE_BY_ONE,
-);
+const loadApi = lateLibrary('the interface of OpenTelemetry', importApi, OPEN_ONE_BY_ONE);
+
+/** Imports it, or tells that it is not installed. Bundlers take an import within `try` for optional. */
+async function importApi(): Promise<TraceApi | 'absent'> {
+  try {
+    return await import('@opentelemetry/api');
+  } catch (error) {
+    if (hasCode(error, 'ERR_MODULE_NOT_FOUND') || hasCode(error, 'MODULE_NOT_FOUND'))
+      return 'absent';
+    throw error;
+  }
+}
 
 /** The interface, once it was loaded; `'absent'`: it is not installed, and there are no traces. */
 let api: TraceApi | 'absent' | undefined;
@@ -38,9 +45,7 @@ export async function loadTraceApi(): Promise<void> {
   try {
     api ??= await loadApi();
   } catch (error) {
-    if (hasCode(error, 'ERR_MODULE_NOT_FOUND') || hasCode(error, 'MODULE_NOT_FOUND'))
-      api = 'absent';
-    else warnHost(`There are no traces: @opentelemetry/api: ${messageOf(error)}`);
+    warnHost(`There are no traces: @opentelemetry/api: ${messageOf(error)}`);
   }
 }
 
