@@ -183,12 +183,18 @@ test('a far side that restricts its clients says which ports they may have', asy
   });
   const refused = await failureOf(none.ports.reverse({ port }));
   expect(refused).toBeInstanceOf(InputError);
-  expect((refused as Error).message).toContain('that the far side allows (none), got 0');
+  expect((refused as Error).message).toContain(
+    'that the far side allows (none), got 0 of 127.0.0.1',
+  );
   const some = await restricted({ sandbox, ports: [port] });
   const allowed = await some.ports.forward({ port });
   expect(String(await exchanged(allowed.port, Buffer.from('x')))).toBe('x');
   const another = await some.ports.forward({ port: other });
   expect(await failureOf(exchanged(another.port, Buffer.from('x')))).toMatchObject({
+    code: 'ECONNRESET',
+  });
+  const elsewhere = await some.ports.forward({ port, host: '127.0.0.2' });
+  expect(await failureOf(exchanged(elsewhere.port, Buffer.from('x')))).toMatchObject({
     code: 'ECONNRESET',
   });
   expect(await failureOf(restricted({ ports: [0] }))).toMatchObject({

@@ -15,7 +15,7 @@ import { runForClient } from './command.js';
 import { EarlyEvents } from './early-events.js';
 import { executeForClient } from './execute.js';
 import type { ClientLimits, Profiles } from './options.js';
-import { dialForClient, Listeners } from './ports.js';
+import { ClientPorts } from './ports.js';
 import type { Restriction } from './restriction.js';
 import { followTask } from './task.js';
 import { ClientsTool, makeTool } from './tool.js';
@@ -48,13 +48,13 @@ export class Client {
   readonly #wire: Wire;
   readonly #owner = createOwner();
   readonly #tools = new Map<number, ClientsTool>();
-  readonly #listeners: Listeners;
+  readonly #ports: ClientPorts;
   /** Calls of commands that hold what goes with a tool. */
   readonly #holders = new Set<Call>();
 
   constructor(link: Link, options: ClientOptions) {
     this.#options = options;
-    this.#listeners = new Listeners(options.restriction);
+    this.#ports = new ClientPorts(options.restriction);
     let ended: (end: Promise<void>) => void = () => {};
     this.ended = new Promise((resolve) => {
       ended = resolve;
@@ -80,13 +80,13 @@ export class Client {
     this.#wire.hello(hello);
   }
 
-  /** The number of calls under way, without those of tools, of what goes with them, and of followed tasks. */
+  /** The number of calls under way, without those of tools, of what goes with them, of followed tasks and of ports. */
   get load(): number {
     for (const holder of this.#holders) if (holder.isOver) this.#holders.delete(holder);
     // As many as tools: a client that says so of others has no more places by it.
     let lasting = this.#tools.size + Math.min(this.#holders.size, this.#options.limits.maxSessions);
     for (const { followers } of this.#tools.values()) lasting += followers.size;
-    return Math.max(0, this.#wire.size - lasting);
+    return Math.max(0, this.#wire.size - lasting - this.#ports.size);
   }
 
   /** The number of tools. */
@@ -157,9 +157,7 @@ export class Client {
       inTrace(open.trace, () => executeForClient(call, open, tool));
     } else if (open.op === 'task') followTask(call, this.#toolOf(open.tool), open.id);
     else if (open.op === 'artifacts') answerArtifacts(call, open.ask, this.#toolOf(open.tool));
-    else if (open.op === 'port') dialForClient(call, open, this.#options.restriction);
-    else if (open.op === 'listener') this.#listeners.listen(call, open);
-    else this.#listeners.accept(call, open);
+    else this.#ports.begin(call, open);
   }
 
   /**

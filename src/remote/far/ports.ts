@@ -1,6 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { errorOf, InputError } from '../../support/errors.js';
 import { startTimer } from '../../support/timing.js';
+import { BusyError } from '../errors.js';
 import type { Call } from '../wire/call.js';
 import type { OpenAccepted, OpenListener, OpenPort } from '../wire/protocol.js';
 import { breakOff, relay } from '../wire/socket-relay.js';
@@ -13,28 +14,6 @@ const DIAL_MS = 10_000;
 const TAKEN_MS = 10_000;
 /** Connections that wait for the client to take them. */
 const MOST_WAITING = 128;
-
-/**
- * Connects a client to a port here.
- *
- * @throws {InputError} Clients may not reach it.
- */
-export function dialForClient(
-  call: Call,
-  { port, host }: OpenPort,
-  restriction: Restriction,
-): void {
-  restriction.checkPort(port);
-  const socket = connect({ port, host, allowHalfOpen: true });
-  const stopTimer = startTimer(DIAL_MS, () => {
-    socket.destroy(new Error(`connect ETIMEDOUT ${host}:${port}`));
-  });
-  socket.on('connect', () => {
-    stopTimer();
-    call.send({ connected: true });
-  });
-  carry(call, socket, stopTimer);
-}
 
 function carry(call: Call, socket: Socket, closed: () => void = () => {}): void {
   // So that the client does not take it for an end of its own accord.
@@ -52,24 +31,60 @@ function carry(call: Call, socket: Socket, closed: () => void = () => {}): void 
   });
 }
 
-/** Ports of this side whose connections a client takes. */
-export class Listeners {
+/** Calls about ports that a client may have under way: connections, and ports that are listened on. */
+const MOST_CALLS = 256;
+
+type OpenOfPort = OpenPort | OpenListener | OpenAccepted;
+
+/** The ports that one client has relayed. */
+export class ClientPorts {
+  readonly #restriction: Restriction;
+  readonly #calls = new Set<Call>();
   /** Connections that wait to be taken, by listener and number. */
   readonly #waiting = new Map<string, Socket>();
-  readonly #restriction: Restriction;
   #count = 0;
 
   constructor(restriction: Restriction) {
     this.#restriction = restriction;
   }
 
+  /** The number of calls under way. */
+  get size(): number {
+    for (const call of this.#calls) if (call.isOver) this.#calls.delete(call);
+    return this.#calls.size;
+  }
+
   /**
-   * Listens for a client.
+   * Begins a call about a port.
    *
-   * @throws {InputError} Clients may not listen here.
+   * @throws {InputError} Clients may not reach it, or it is gone.
+   * @throws {BusyError} The client has too many.
    */
-  listen(call: Call, { port, host }: OpenListener): void {
-    this.#restriction.checkPort(port);
+  begin(call: Call, open: OpenOfPort): void {
+    if (this.size >= MOST_CALLS) {
+      throw new BusyError(`${MOST_CALLS} connections are under way; nothing was started.`);
+    }
+    this.#calls.add(call);
+    if (open.op === 'port') this.#dial(call, open);
+    else if (open.op === 'listener') this.#listen(call, open);
+    else this.#accept(call, open);
+  }
+
+  #dial(call: Call, { port, host }: OpenPort): void {
+    this.#restriction.checkPort(port, host);
+    const socket = connect({ port, host, allowHalfOpen: true });
+    const stopTimer = startTimer(DIAL_MS, () => {
+      socket.destroy(new Error(`connect ETIMEDOUT ${host}:${port}`));
+    });
+    socket.on('connect', () => {
+      stopTimer();
+      call.send({ connected: true });
+    });
+    carry(call, socket, stopTimer);
+  }
+
+  #listen(call: Call, { port, host }: OpenListener): void {
+    this.#restriction.checkPort(port, host);
     const server = createServer({ allowHalfOpen: true, pauseOnConnect: true });
     const own = new Set<string>();
     let end: unknown = { value: null };
@@ -105,12 +120,8 @@ export class Listeners {
     server.listen(port, host);
   }
 
-  /**
-   * Gives a client a connection that has come.
-   *
-   * @throws {InputError} It is gone, or was given already.
-   */
-  accept(call: Call, { listener, connection }: OpenAccepted): void {
+  /** Gives a client a connection that has come, once. */
+  #accept(call: Call, { listener, connection }: OpenAccepted): void {
     const key = `${listener} ${connection}`;
     const socket = this.#waiting.get(key);
     if (socket === undefined) {

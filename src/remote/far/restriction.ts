@@ -16,8 +16,8 @@ export interface Always
    */
   readonly directories?: readonly string[] | undefined;
   /**
-   * The ports that clients may connect to from here, and listen on: `true`, all; or these. Default: all; with `sandbox`,
-   * none.
+   * The ports that clients may connect to from here, and listen on: `true`, all, of any host; or these, of this machine.
+   * Default: all; with `sandbox`, none.
    */
   readonly ports?: boolean | readonly number[] | undefined;
 }
@@ -32,6 +32,9 @@ const NAMES: OptionNames<Always> = {
   directories: true,
   ports: true,
 };
+
+/** The names of this machine for itself. */
+const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
 
 /** Options by which this process itself, in no sandbox, reads or writes files that a client names. */
 const OUTSIDE = ['spill', 'log', 'shellSnapshot', 'undo', 'taskLifetime'] as const;
@@ -90,15 +93,18 @@ export class Restriction {
   }
 
   /**
-   * Checks that clients may reach a port, or listen on it; 0: on any.
+   * Checks that clients may reach a port, or listen on it; 0: on any. Where only some are allowed, they are those of
+   * this machine.
    *
    * @throws {InputError} They may not.
    */
-  checkPort(port: number): void {
+  checkPort(port: number, host: string): void {
     const ports = this.#ports;
-    if (typeof ports === 'boolean' ? ports : ports.includes(port)) return;
+    if (typeof ports === 'boolean' ? ports : ports.includes(port) && LOOPBACK.has(host)) return;
     const allowed = typeof ports === 'boolean' || ports.length === 0 ? 'none' : ports.join(', ');
-    throw new InputError(`port: expected one that the far side allows (${allowed}), got ${port}`);
+    throw new InputError(
+      `port: expected one that the far side allows (${allowed}), got ${port} of ${host}`,
+    );
   }
 
   #cwdOf(cwd: unknown): string | undefined {
