@@ -26,7 +26,7 @@ const { values, positionals: paths } = parseArgs({
 });
 
 /** The suites that `--all` runs in addition. */
-const SUITES = ['test:portable', 'test:bash', 'test:runtimes', 'test:environments'];
+const SUITES = ['test:python', 'test:portable', 'test:bash', 'test:runtimes', 'test:environments'];
 
 const surroundings = makeSurroundings(root);
 /** Why tests outside of vitest were not run. @type {string[]} */
