@@ -14,7 +14,12 @@ class InputError(ForklineError):
 
 
 class NotStartedError(ForklineError):
-    """Nothing was started."""
+    """Nothing was started. `errno`: the system's error; None: it is not one of the system's."""
+
+    def __init__(self, message: str, errno: int | None = None) -> None:
+        """Takes the cause."""
+        super().__init__(message)
+        self.errno = errno
 
 
 class FarError(ForklineError):

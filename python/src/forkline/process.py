@@ -61,7 +61,8 @@ class Process:
             return Result(cast(Ran, body["ran"]))
         if "failed" in body:
             failed = cast("dict[str, object]", body["failed"])
-            raise NotStartedError(f"{failed['step']} {failed['subject']}: {failed['message']}")
+            text = f"{failed['step']} {failed['subject']}: {failed['message']}"
+            raise NotStartedError(text, cast(int, failed["errno"]))
         if "error" in body:
             raise error_from(body["error"])
         raise NotStartedError("it was cancelled before it started")

@@ -1,0 +1,1 @@
+"""Sandboxes of harnesses, a module for each; the harness itself is not a dependency."""
