@@ -1,5 +1,4 @@
 # pyright: basic
-# ruff: noqa: T201, ASYNC240
 """Trials with random kills through inspect_ai's sandbox, and what is left of each.
 
 python tests/harnesses/trials.py COUNT BACKEND SEED    BACKEND: forkline or local
