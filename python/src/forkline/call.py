@@ -54,6 +54,7 @@ class Call:
         self._recent = bytearray()
         self._tail = ""
         self._answers: dict[int, asyncio.Future[object]] = {}
+        self._asked = 0
         self._writes: deque[asyncio.Future[None]] = deque()
         self._writing = asyncio.Lock()
 
@@ -71,7 +72,8 @@ class Call:
         """Asks about the command; None: it has ended."""
         if self.ended.done():
             return None
-        number = len(self._answers) + 1
+        self._asked += 1
+        number = self._asked
         answer: asyncio.Future[object] = asyncio.get_running_loop().create_future()
         self._answers[number] = answer
         self._send_json(FrameKind.MESSAGE, {"ask": number, **what})
@@ -170,7 +172,7 @@ class Call:
         elif "wrote" in body:
             self._take_written(body["wrote"] is True)
         elif "answer" in body:
-            answer = self._answers.get(cast(int, body["answer"]))
+            answer = self._answers.pop(cast(int, body["answer"]), None)
             if answer is not None and not answer.done():
                 answer.set_result(body.get("value"))
 

@@ -148,6 +148,9 @@ class Line:
                     self._take(frame)
         except (OSError, ProtocolFault) as error:
             reason = str(error)
+        except Exception as error:
+            # What can't be understood ends the line; without it, calls would wait for ever.
+            reason = f"the far side can't be understood: {error!r}"
         self._shut(reason)
         self._input.close()
 

@@ -19,6 +19,16 @@ class Thrown(_ThrownOptional):
     fields: dict[str, Any]
 
 
+class _TraceOptional(TypedDict, total=False):
+    tracestate: str
+
+
+class Trace(_TraceOptional):
+    """The shape Trace."""
+
+    traceparent: str
+
+
 class Counts(TypedDict):
     """The shape Counts."""
 
@@ -193,6 +203,7 @@ class FarLineCrowdedMessage(TypedDict):
 class _ClientCommandCommandMessageOptional(TypedDict, total=False):
     hears: bool
     holds: bool
+    trace: Trace
 
 
 class ClientCommandCommandMessage(_ClientCommandCommandMessageOptional):
