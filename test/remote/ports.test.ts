@@ -1,13 +1,16 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer as createHttp, get } from 'node:http';
 import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { InputError } from '../../src/index.js';
 import { type Connection, connect } from '../../src/remote/index.js';
 import { useDisposal } from '../support/disposal.js';
 import { FAR_BUILT, FAR_SIDE, STATIC_FAR } from '../support/far.js';
+import { root } from '../support/house.js';
 import { leavesNothingBehind, useFolders } from '../support/leftovers.js';
 import { where } from '../support/needs.js';
 import { eventually } from '../support/processes.js';
@@ -220,4 +223,21 @@ test.each([
 test('a far side without Node has none, which is told at once', where(FAR_BUILT), async () => {
   const far = await connected([STATIC_FAR, 'serve', '--stdio']);
   expect(await failureOf(far.ports.forward({ port: 1 }))).toBeInstanceOf(InputError);
+});
+
+test('a process that has only ports goes on to its end, and one that awaits a close waits for it', async () => {
+  const text = `
+    import { connect } from ${JSON.stringify(join(root, 'dist/remote/index.js'))};
+    const far = await connect({ command: ${JSON.stringify(FAR_SIDE)} });
+    const relayed = [await far.ports.forward({ port: 1 }), await far.ports.reverse({ port: 1 })];
+    for (const one of relayed) await one.close();
+    console.log(relayed.map(({ connections }) => connections).join());
+    await far.ports.forward({ port: 1 });
+    await far.ports.reverse({ port: 1 });`;
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--input-type=module',
+    '-e',
+    text,
+  ]);
+  expect(stdout).toBe('0,0\n');
 });

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -10,11 +10,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
 import { InputError } from '../../../src/index.js';
 import { type Connection, connect, FarFileError } from '../../../src/remote/index.js';
 import { listedEntries } from '../../../src/remote/near/files/listing.js';
 import { FAR_BUILT, FAR_SIDE, STATIC_FAR } from '../../support/far.js';
+import { root } from '../../support/house.js';
 import { leavesNothingBehind, makeFolder, useFolders } from '../../support/leftovers.js';
 import { installed, need, programPath, where } from '../../support/needs.js';
 import { fc } from '../../support/properties.js';
@@ -251,4 +253,21 @@ test('what is printed of names with blanks and line feeds is read as it was, wit
       else expect(found.length).toBeLessThanOrEqual(names.length);
     }),
   );
+});
+
+test('a session that can not begin is refused, in a process that waits for nothing else', async () => {
+  const within = newFolder();
+  const text = `
+    import { connect } from ${JSON.stringify(join(root, 'dist/remote/index.js'))};
+    const far = await connect({ command: ${JSON.stringify(FAR_SIDE)} });
+    const workspace = { archive: Buffer.from('junk'), within: ${JSON.stringify(within)} };
+    await far.createBashTool({ contract: 'plain', workspace }).catch(({ name }) => console.log(name));
+    await far.dispose();`;
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--input-type=module',
+    '-e',
+    text,
+  ]);
+  expect(stdout).toBe('FarFileError\n');
+  expect(readdirSync(within)).toEqual([]);
 });

@@ -32,6 +32,8 @@ export async function forwardPort(
     tell = resolve;
   });
   const close = async (reason = 'it was closed'): Promise<void> => {
+    // Who waits for the end may wait for nothing else.
+    server.ref();
     const left = new Promise((resolve) => server.close(resolve));
     relays.breakOff();
     await left;

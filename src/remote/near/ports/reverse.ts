@@ -30,6 +30,8 @@ export function reversePort(
     tell(reason);
   };
   const close = async (): Promise<void> => {
+    // Who waits for the end may wait for nothing else.
+    call.hold(true);
     call.cancel();
     relays.breakOff();
     await over;

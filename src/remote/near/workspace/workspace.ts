@@ -63,8 +63,8 @@ export async function beginWorkspace(line: FarLine, begin: Begin): Promise<HeldW
     ...{ encoding: 'bytes', streams: 'separate', stdin: 'pipe' },
     graceMs: GOING_MS,
   });
-  holder.unref();
   const dispose = async (): Promise<void> => {
+    holder.ref();
     holder.end();
     // With the line it is ended there, and removes the directory, too.
     await holder.result.catch(() => {});
@@ -72,6 +72,8 @@ export async function beginWorkspace(line: FarLine, begin: Begin): Promise<HeldW
   try {
     const path = await pathOf(holder, begin.within);
     await fill(line, path, begin);
+    // A session alone keeps no process alive.
+    holder.unref();
     return { path, dispose };
   } catch (error) {
     await dispose();
