@@ -4,12 +4,10 @@ import { startTimer } from '../../support/timing.js';
 import { BusyError } from '../errors.js';
 import type { Call } from '../wire/call.js';
 import type { OpenAccepted, OpenListener, OpenPort } from '../wire/protocol.js';
-import { breakOff, relay } from '../wire/socket-relay.js';
+import { breakOff, DIAL_MS, relay } from '../wire/socket-relay.js';
 import { describeError } from '../wire/thrown.js';
 import type { Restriction } from './restriction.js';
 
-/** How long a port may take to answer, in milliseconds. */
-const DIAL_MS = 10_000;
 /** How long a connection waits for the client to take it, in milliseconds. */
 const TAKEN_MS = 10_000;
 /** Connections that wait for the client to take them. */
@@ -36,12 +34,19 @@ const MOST_CALLS = 256;
 
 type OpenOfPort = OpenPort | OpenListener | OpenAccepted;
 
+/** A connection that has come, and that the client has not taken yet. */
+interface WaitingConnection {
+  readonly socket: Socket;
+  /** It waits no more. */
+  readonly left: () => void;
+}
+
 /** The ports that one client has relayed. */
 export class ClientPorts {
   readonly #restriction: Restriction;
   readonly #calls = new Set<Call>();
   /** Connections that wait to be taken, by listener and number. */
-  readonly #waiting = new Map<string, Socket>();
+  readonly #waiting = new Map<string, WaitingConnection>();
   #count = 0;
 
   constructor(restriction: Restriction) {
@@ -62,6 +67,7 @@ export class ClientPorts {
    */
   begin(call: Call, open: OpenOfPort): void {
     if (this.size >= MOST_CALLS) {
+      if (open.op === 'accepted') this.#drop(`${open.listener} ${open.connection}`);
       throw new BusyError(`${MOST_CALLS} connections are under way; nothing was started.`);
     }
     this.#calls.add(call);
@@ -70,8 +76,12 @@ export class ClientPorts {
     else this.#accept(call, open);
   }
 
-  #dial(call: Call, { port, host }: OpenPort): void {
+  #dial(call: Call, { port, host, isTrial }: OpenPort): void {
     this.#restriction.checkPort(port, host);
+    if (isTrial === true) {
+      call.finish({ value: null });
+      return;
+    }
     const socket = connect({ port, host, allowHalfOpen: true });
     const stopTimer = startTimer(DIAL_MS, () => {
       socket.destroy(new Error(`connect ETIMEDOUT ${host}:${port}`));
@@ -102,14 +112,14 @@ export class ClientPorts {
       this.#count += 1;
       const key = `${call.id} ${this.#count}`;
       own.add(key);
-      this.#waiting.set(key, socket);
       const stopTimer = startTimer(TAKEN_MS, () => this.#drop(key));
-      socket.on('error', () => this.#drop(key));
-      socket.once('close', () => this.#drop(key));
-      socket.once('resume', () => {
+      const left = (): void => {
         stopTimer();
         own.delete(key);
-      });
+      };
+      this.#waiting.set(key, { socket, left });
+      socket.on('error', () => this.#drop(key));
+      socket.once('close', () => this.#drop(key));
       call.send({ connection: this.#count });
     });
     server.on('error', (error) => {
@@ -122,19 +132,24 @@ export class ClientPorts {
 
   /** Gives a client a connection that has come, once. */
   #accept(call: Call, { listener, connection }: OpenAccepted): void {
-    const key = `${listener} ${connection}`;
-    const socket = this.#waiting.get(key);
+    const socket = this.#take(`${listener} ${connection}`);
     if (socket === undefined) {
       throw new InputError(`connection: expected one that waits, got ${connection}`);
     }
-    this.#waiting.delete(key);
     carry(call, socket);
     socket.resume();
   }
 
-  #drop(key: string): void {
-    const socket = this.#waiting.get(key);
+  /** Returns a connection that waited, which waits no more. */
+  #take(key: string): Socket | undefined {
+    const waiting = this.#waiting.get(key);
     this.#waiting.delete(key);
+    waiting?.left();
+    return waiting?.socket;
+  }
+
+  #drop(key: string): void {
+    const socket = this.#take(key);
     if (socket !== undefined) breakOff(socket);
   }
 }

@@ -261,7 +261,12 @@ export const MESSAGES: readonly MessageRow[] = [
     'port',
     'port',
     'op',
-    fieldsOf<OpenOf<'port'>>({ op: "'port'", port: '1..65535', host: 'text' }),
+    fieldsOf<OpenOf<'port'>>({
+      op: "'port'",
+      port: '1..65535',
+      host: 'text',
+      'isTrial?': 'flag',
+    }),
   ),
   cancels('port', 'cancel', undefined, {}),
   tells('port', 'connected', 'connected', { connected: 'true' }),

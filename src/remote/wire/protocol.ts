@@ -108,6 +108,8 @@ export interface OpenPort {
   readonly op: 'port';
   readonly port: number;
   readonly host: string;
+  /** Whether nothing is connected: the answer says whether the client may. */
+  readonly isTrial?: boolean;
 }
 
 /** A port on which the far side listens for the client, until the call is cancelled. 0: any that is free. */

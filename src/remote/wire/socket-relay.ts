@@ -1,6 +1,9 @@
 import type { Socket } from 'node:net';
 import type { Call } from './call.js';
 
+/** How long a port may take to answer, in milliseconds. */
+export const DIAL_MS = 10_000;
+
 /** Bytes of a socket that wait for the line at most. */
 const MOST_WAITING = 256 * 1024;
 

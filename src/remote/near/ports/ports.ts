@@ -45,7 +45,8 @@ export class FarPorts {
    * Listens here, on loopback, and connects whoever comes to a port of the far side, as a server there sees it from its
    * own machine.
    *
-   * @throws {InputError} An option is not valid, or the far side has no ports, as `forkline-far`.
+   * @throws {InputError} An option is not valid, or the far side has no ports, as `forkline-far`, or lets no client
+   *   reach this one.
    * @throws Error The port here is taken.
    */
   async forward(options: ForwardOptions): Promise<RelayedPort> {

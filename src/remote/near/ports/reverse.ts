@@ -1,5 +1,7 @@
 import { connect } from 'node:net';
+import { startTimer } from '../../../support/timing.js';
 import { NoWorkerError } from '../../errors.js';
+import { breakOff, DIAL_MS } from '../../wire/socket-relay.js';
 import { errorFrom, type Thrown } from '../../wire/thrown.js';
 import type { FarLine } from '../machine.js';
 import type { RelayedPort } from './relayed-port.js';
@@ -18,6 +20,9 @@ export function reversePort(
   const relays = new Relays();
   const accept = (connection: number): void => {
     const socket = connect({ ...to, allowHalfOpen: true });
+    const stopTimer = startTimer(DIAL_MS, () => breakOff(socket));
+    socket.once('connect', stopTimer);
+    socket.once('close', stopTimer);
     const open = { op: 'accepted', listener: call.id, connection };
     relays.carry(wire.open(open, { lost: () => {} }), socket);
   };
