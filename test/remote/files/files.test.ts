@@ -26,6 +26,7 @@ import { failureOf } from '../../support/results.js';
 
 leavesNothingBehind();
 const newFolder = useFolders();
+const small = makeFolder();
 
 async function codeOf(made: Promise<unknown>): Promise<string> {
   const error = await failureOf(made);
@@ -39,11 +40,11 @@ async function* pieces(...parts: readonly string[]): AsyncGenerator<Uint8Array> 
 
 /** A folder with the programs of a small system alone. */
 function busybox(): NodeJS.ProcessEnv {
-  const [folder, program] = [makeFolder(), programPath('busybox') ?? ''];
+  const program = programPath('busybox') ?? '';
   const applets =
     'sh cat find stat xargs tar gzip rm rmdir ls head tail mkdir chmod wc mv ln readlink sha256sum';
-  for (const applet of applets.split(' ')) symlinkSync(program, join(folder, applet));
-  return { ...process.env, PATH: folder };
+  for (const applet of applets.split(' ')) symlinkSync(program, join(small, applet));
+  return { ...process.env, PATH: small };
 }
 
 const SIDES = [

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, linkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { findChanges } from '../../../src/index.js';
 import { useState } from '../../support/held.js';
 import { leavesNothingBehind, useFolder, useFolders } from '../../support/leftovers.js';
@@ -13,6 +13,8 @@ leavesNothingBehind(20);
 const state = useFolder();
 useState(() => state.path);
 const newFolder = useFolders();
+// Layers have directories that nobody may write to.
+afterAll(() => void execFileSync('chmod', ['-R', 'u+rwX', state.path]));
 
 const work = (): string => fill(newFolder(), ['a', 'b', 'sub/deep/d', 'gone/e']);
 

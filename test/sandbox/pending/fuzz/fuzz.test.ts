@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -24,6 +25,8 @@ beforeAll(() => {
 afterAll(async () => {
   await place.host.end();
   place.trees.end();
+  // Layers have directories that nobody may write to.
+  execFileSync('chmod', ['-R', 'u+rwX', scenes.path]);
 });
 
 test(

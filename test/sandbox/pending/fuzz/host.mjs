@@ -27,10 +27,8 @@ function textOf(output) {
 }
 
 /** @param {any} request */
-function answer(request) {
-  return request.accept === undefined
-    ? hold(request)
-    : acceptChanges(request.accept, request.paths);
+function answer({ accept, paths, ...request }) {
+  return accept === undefined ? hold(request) : acceptChanges(accept, paths);
 }
 
 for await (const line of createInterface(process.stdin)) {
