@@ -1,5 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -198,6 +207,11 @@ describe('files of a fleet', where(installed('nats-server')), async () => {
     const left = join(within, 'forkline-workspace-abcdef');
     mkdirSync(join(left, 'tree'), { recursive: true });
     writeFileSync(join(left, 'lock'), '');
+    // Others may make names where all may write.
+    const mine = newFolder();
+    writeFileSync(join(mine, 'lock'), '');
+    chmodSync(join(mine, 'lock'), 0o444);
+    symlinkSync(mine, join(within, 'forkline-workspace-linked'));
     const archive = execFileSync('tar', ['-cf', '-', '-T', '/dev/null']);
     const workspace = { archive, within };
     const one = keep(await fleet.createBashTool({ contract: 'plain', workspace }));
@@ -205,7 +219,8 @@ describe('files of a fleet', where(installed('nats-server')), async () => {
     const other = keep(await fleet.createBashTool({ contract: 'plain', workspace }));
     await other.files.write('file', 'x');
     await one.files.write('file', 'x');
-    expect(readdirSync(within)).toHaveLength(2);
+    expect(readdirSync(within)).toHaveLength(3);
+    expect(statSync(join(mine, 'lock')).mode & 0o777).toBe(0o444);
   });
 
   test('sessions with a workspace take no more places than others', async () => {

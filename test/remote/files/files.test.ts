@@ -214,6 +214,21 @@ describe.each(SIDES)('at a far side $name', ({ command, needed, env }) => {
     for (const path of ['', 'a\0b']) {
       expect(await failureOf(there.read(path))).toBeInstanceOf(InputError);
     }
+    // What is not known would do nothing.
+    const unknown = { maxByte: 1 } as object;
+    for (const refused of [
+      there.read(folder, unknown),
+      there.write(join(folder, 'file'), 'x', unknown),
+      there.write(join(folder, 'file'), 'x', { ifAbsent: 'yes' as never }),
+      there.list(folder, unknown),
+      there.remove(folder, { recursive: 1 as never }),
+      there.unpack(folder, Buffer.alloc(0), unknown),
+    ]) {
+      expect(await failureOf(refused)).toBeInstanceOf(InputError);
+    }
+    expect(() => there.pack(folder, unknown)).toThrow(InputError);
+    expect(() => there.readStream(folder, unknown)).toThrow(InputError);
+    expect(readFileSync(join(folder, 'file'), 'utf8')).toBe('');
   });
 
   given('a call that is cancelled ends, and leaves nothing', async () => {

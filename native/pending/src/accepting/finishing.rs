@@ -82,7 +82,7 @@ pub(crate) fn finish(
     path: &Path,
     rights: FinalRights,
 ) -> Result<Stat, NotAccepted> {
-    let lower = root.lower.as_ref().map_err(|why| NotAccepted(why.clone()))?;
+    let lower = root.lower.as_ref().map_err(|why| NotAccepted::because(why.clone()))?;
     let (above, name) = parted(path);
     let outside = enter_beneath(lower.as_fd(), above)?;
     let there = open_as_it_is(outside.as_fd(), name)?;

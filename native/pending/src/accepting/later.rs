@@ -61,7 +61,7 @@ pub(crate) fn refuse_later(
 ) -> Result<(), NotAccepted> {
     let Some(seen) = &entry.outside else {
         return match moves.is_removed(entry, set) {
-            true => Err(NotAccepted("it was removed outside".to_owned())),
+            true => Err(NotAccepted::because("it was removed outside".to_owned())),
             false => Ok(()),
         };
     };
@@ -85,7 +85,7 @@ pub(crate) fn refuse_later(
         let later = first_later(outside, name, &entry.path, is_later)?;
         return later.map_or(Ok(()), |path| {
             let path = set.absolute(entry.root, &path);
-            Err(NotAccepted(format!("{} was changed outside", path.display())))
+            Err(NotAccepted::because(format!("{} was changed outside", path.display())))
         });
     }
     // Names that come and go change the time of a directory.

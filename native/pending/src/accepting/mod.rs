@@ -104,7 +104,7 @@ impl Accepting {
                 self.opened.keep(entry.root, &entry.path);
             }
             Ok(()) => self.settled(entry, path),
-            Err(NotAccepted(why)) => self.done.conflicts.push((path, why)),
+            Err(NotAccepted { why, .. }) => self.done.conflicts.push((path, why)),
         }
     }
 
@@ -126,6 +126,9 @@ impl Accepting {
         entry: &LayerEntry,
         refused: NotAccepted,
     ) -> Result<(), NotAccepted> {
+        if !refused.is_forbidden {
+            return Err(refused);
+        }
         let lower = self.set.roots.get(entry.root).and_then(|root| root.lower.as_ref().ok());
         let (above, _) = parted(&entry.path);
         match lower.map(|lower| self.opened.open(entry.root, lower.as_fd(), above)) {
@@ -147,7 +150,7 @@ impl Accepting {
                 }
                 FinalRights::AsBefore(_) => Ok(()),
             });
-            if let Err(NotAccepted(why)) = finished {
+            if let Err(NotAccepted { why, .. }) = finished {
                 self.done.conflicts.push((absolute, why));
             }
         }
@@ -174,7 +177,7 @@ impl Accepting {
 
     fn settle(&mut self, entry: &LayerEntry) -> Result<(), NotAccepted> {
         let root = self.set.roots.get(entry.root).ok_or(Errno::NOENT)?;
-        let lower = root.lower.as_ref().map_err(|why| NotAccepted(why.clone()))?;
+        let lower = root.lower.as_ref().map_err(|why| NotAccepted::because(why.clone()))?;
         let (above, name) = parted(&entry.path);
         let outside = enter_beneath(lower.as_fd(), above).map_err(of_parent)?;
         let now = look(outside.as_fd(), name)?;
@@ -231,7 +234,7 @@ impl Accepting {
         let key = (entry.root, from.st_ino);
         let Self { set, links, .. } = self;
         let root = set.roots.get(entry.root).ok_or(Errno::NOENT)?;
-        let lower = root.lower.as_ref().map_err(|why| NotAccepted(why.clone()))?;
+        let lower = root.lower.as_ref().map_err(|why| NotAccepted::because(why.clone()))?;
         let known = links.get(&key).filter(|_| from.st_nlink > 1);
         let shared = places.replaced.filter(|replaced| replaced.st_nlink > 1);
         let replaced = shared.map(|_| open_as_it_is(places.to, places.name)).transpose()?;
@@ -274,9 +277,11 @@ impl Accepting {
 fn of_parent(errno: Errno) -> NotAccepted {
     match errno {
         Errno::NOENT | Errno::NOTDIR => {
-            NotAccepted("its directory is not there outside".to_owned())
+            NotAccepted::because("its directory is not there outside".to_owned())
         }
-        Errno::LOOP | Errno::XDEV => NotAccepted("its directory is another one outside".to_owned()),
+        Errno::LOOP | Errno::XDEV => {
+            NotAccepted::because("its directory is another one outside".to_owned())
+        }
         errno => errno.into(),
     }
 }

@@ -3,20 +3,31 @@
 use rustix::io::Errno;
 
 /// Why something is left as it is.
-pub(crate) struct NotAccepted(pub String);
+pub(crate) struct NotAccepted {
+    pub why: String,
+    /// Whether the mode of something forbids it.
+    pub is_forbidden: bool,
+}
+
+impl NotAccepted {
+    pub fn because(why: String) -> Self {
+        Self { why, is_forbidden: false }
+    }
+}
 
 impl From<Errno> for NotAccepted {
     fn from(errno: Errno) -> Self {
-        NotAccepted(std::io::Error::from(errno).to_string())
+        let why = std::io::Error::from(errno).to_string();
+        Self { why, is_forbidden: errno == Errno::ACCESS }
     }
 }
 
 /// It is not what it was when the layers were mounted.
 pub(crate) fn changed() -> NotAccepted {
-    NotAccepted("it was changed outside".to_owned())
+    NotAccepted::because("it was changed outside".to_owned())
 }
 
 /// What is put into effect is noted, and could not be.
 pub(crate) fn not_noted(error: std::io::Error) -> NotAccepted {
-    NotAccepted(format!("it can't be noted: {error}"))
+    NotAccepted::because(format!("it can't be noted: {error}"))
 }

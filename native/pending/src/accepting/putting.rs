@@ -165,7 +165,7 @@ fn make_new(
         }
         _ => {
             let why = "sockets and devices are not taken".to_owned();
-            return Err(NotMade::Refused(NotAccepted(why)));
+            return Err(NotMade::Refused(NotAccepted::because(why)));
         }
     }
     let made = open_as_it_is(places.to, name)?;
@@ -176,7 +176,7 @@ fn make_new(
 fn still(places: &Placing, from: &Stat) -> Result<(), NotAccepted> {
     match look(places.from, places.name)? {
         Some(now) if is_as_it_was(&now, from) => Ok(()),
-        _ => Err(NotAccepted("a command is still changing it".to_owned())),
+        _ => Err(NotAccepted::because("a command is still changing it".to_owned())),
     }
 }
 

@@ -1,4 +1,4 @@
-import { wholeFrom } from '../../../support/checks.js';
+import { checkSwitch, type OptionNames, readOptions, wholeFrom } from '../../../support/checks.js';
 import { InputError, showValue } from '../../../support/errors.js';
 import type { ScriptOptions, StartThere } from './far-script.js';
 import { type FarList, type FarListing, listDirectory } from './listing.js';
@@ -9,12 +9,20 @@ import { type FarContent, type FarWrite, writeWhole } from './writing.js';
 /** Bytes that `read()` takes at most by default. */
 const MOST_BYTES = 16 * 1024 ** 2;
 
+const SCRIPT_NAMES: OptionNames<ScriptOptions> = { signal: true, timeoutMs: true };
+const RANGE_NAMES: OptionNames<FarRange> = { ...SCRIPT_NAMES, offset: true, length: true };
+const LIST_NAMES: OptionNames<FarList> = { ...SCRIPT_NAMES, recursive: true, max: true };
+const WRITE_NAMES: OptionNames<FarWrite> = {
+  ...SCRIPT_NAMES,
+  ...{ mode: true, size: true, makeDirectories: true, ifAbsent: true },
+};
+
 /**
  * Files of a far side. Each call is a command there: it has the rights, the limits and the sandbox that commands
  * have, needs `sh`, `cat`, `find`, `stat` and `tar` as commands find them, and takes what a command takes. Relative
  * paths begin where commands begin.
  *
- * All calls take `signal`, and `timeoutMs`, by default 10 minutes.
+ * All calls take `signal`, and `timeoutMs`, by default 10 minutes. An option that is not known is an `InputError`.
  */
 export class FarFiles {
   readonly #start: StartThere;
@@ -49,14 +57,20 @@ export class FarFiles {
    */
   async read(
     path: string,
-    { maxBytes = MOST_BYTES, ...range }: FarRange & { readonly maxBytes?: number | undefined } = {},
+    given: FarRange & { readonly maxBytes?: number | undefined } = {},
   ): Promise<Buffer> {
+    const names = { ...RANGE_NAMES, maxBytes: true } as const;
+    const { maxBytes = MOST_BYTES, ...range } = readOptions('options', given, names);
     return readWhole(this.#start, this.#path(path), wholeFrom('maxBytes', 1, maxBytes), range);
   }
 
-  /** Yields the bytes of a file, of any size, as fast as they are taken. */
+  /**
+   * Yields the bytes of a file, of any size, as fast as they are taken.
+   *
+   * @throws {InputError} An option is not valid.
+   */
   readStream(path: string, range: FarRange = {}): AsyncGenerator<Uint8Array, void, void> {
-    return readStream(this.#start, this.#path(path), range);
+    return readStream(this.#start, this.#path(path), readOptions('options', range, RANGE_NAMES));
   }
 
   /**
@@ -67,12 +81,23 @@ export class FarFiles {
    * @throws {FarFileError} `ENOSPC`, `EACCES`, `EEXIST` with `ifAbsent`; `ECUT`: not all bytes have arrived.
    */
   async write(path: string, data: FarContent, options: FarWrite = {}): Promise<void> {
-    await writeWhole(this.#start, this.#path(path), data, options);
+    const { makeDirectories, ifAbsent, ...own } = readOptions('options', options, WRITE_NAMES);
+    checkSwitch('makeDirectories', makeDirectories);
+    checkSwitch('ifAbsent', ifAbsent);
+    const flags = { makeDirectories, ifAbsent };
+    await writeWhole(this.#start, this.#path(path), data, { ...own, ...flags });
   }
 
-  /** Lists a directory, sorted by path; with `recursive` all below it. Links are not followed. */
+  /**
+   * Lists a directory, sorted by path; with `recursive` all below it. Links are not followed.
+   *
+   * @throws {InputError} An option is not valid.
+   * @throws {FarFileError} `ENOENT`; `ENOTDIR`; `EACCES`.
+   */
   async list(path: string, options: FarList = {}): Promise<FarListing> {
-    return listDirectory(this.#start, this.#path(path), options);
+    const { recursive, ...own } = readOptions('options', options, LIST_NAMES);
+    checkSwitch('recursive', recursive);
+    return listDirectory(this.#start, this.#path(path), { ...own, recursive });
   }
 
   /**
@@ -82,29 +107,43 @@ export class FarFiles {
    */
   async remove(
     path: string,
-    { recursive, ...options }: ScriptOptions & { readonly recursive?: boolean | undefined } = {},
+    given: ScriptOptions & { readonly recursive?: boolean | undefined } = {},
   ): Promise<void> {
+    const names = { ...SCRIPT_NAMES, recursive: true } as const;
+    const { recursive, ...options } = readOptions('options', given, names);
+    checkSwitch('recursive', recursive);
     await removeThere(this.#start, this.#path(path), recursive === true, options);
   }
 
-  /** Yields a directory as an archive of `tar`, with `gzip` a compressed one. */
+  /**
+   * Yields a directory as an archive of `tar`, with `gzip` a compressed one.
+   *
+   * @throws {InputError} An option is not valid.
+   */
   pack(
     path: string,
-    { gzip, ...options }: ScriptOptions & { readonly gzip?: boolean | undefined } = {},
+    given: ScriptOptions & { readonly gzip?: boolean | undefined } = {},
   ): AsyncGenerator<Uint8Array, void, void> {
+    const names = { ...SCRIPT_NAMES, gzip: true } as const;
+    const { gzip, ...options } = readOptions('options', given, names);
+    checkSwitch('gzip', gzip);
     return packed(this.#start, this.#path(path), gzip === true, options);
   }
 
   /**
    * Unpacks an archive of `tar`, compressed by gzip or not, into a directory, which is made. What fails in the middle
    * leaves what was unpacked by then.
+   *
+   * @throws {InputError} An option is not valid.
+   * @throws {FarFileError} It is no archive, or can't be unpacked there.
    */
   async unpack(
     path: string,
     archive: Uint8Array | AsyncIterable<Uint8Array>,
     options: ScriptOptions = {},
   ): Promise<void> {
-    await unpackThere(this.#start, this.#path(path), archive, options);
+    const own = readOptions('options', options, SCRIPT_NAMES);
+    await unpackThere(this.#start, this.#path(path), archive, own);
   }
 }
 

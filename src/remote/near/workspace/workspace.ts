@@ -16,7 +16,7 @@ const GOING_MS = 30_000;
 /**
  * Makes a directory, tells its path, and removes it when its input or it itself ends: also when whoever has begun it
  * is gone, and all that this has started there is ended. Those that a killed machine's have left are removed, too: no
- * one holds their locks.
+ * one holds their locks. What others have put there under such a name, a link too, stays as it is.
  */
 const HOLD = `export LC_ALL=C; w=\${1:-\${TMPDIR:-/tmp}}
 gone() { cd / && chmod -R u+rwX "$1" 2>/dev/null; rm -rf -- "$1"; }
@@ -27,7 +27,10 @@ if command -v flock >/dev/null; then
 fi
 echo "$d/tree"
 for l in "$w"/forkline-workspace-*/lock; do
-  [ ! -O "$l" ] || (flock -n 8 && gone "\${l%/lock}") 8<"$l" 9>&-
+  o=\${l%/lock}
+  if [ -O "$o" ] && [ ! -L "$o" ] && [ -f "$l" ] && [ ! -L "$l" ]; then
+    (flock -n 8 && gone "$o") 8<"$l" 9>&-
+  fi
 done 2>/dev/null
 cat >/dev/null 9>&-`;
 

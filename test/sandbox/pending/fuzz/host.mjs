@@ -1,7 +1,7 @@
 // Runs commands whose changes are held, looks at what they see, and accepts them, as lines on stdin say.
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { acceptChanges, run } from '../../../../dist/index.js';
+import { answerLines } from '../../undo/fuzz/answering.mjs';
 
 const TREE = fileURLToPath(new URL('../../undo/fuzz/tree.py', import.meta.url));
 const MOST = 8 << 20;
@@ -31,11 +31,4 @@ function answer({ accept, paths, ...request }) {
   return accept === undefined ? hold(request) : acceptChanges(accept, paths);
 }
 
-for await (const line of createInterface(process.stdin)) {
-  try {
-    console.log(JSON.stringify({ answer: await answer(JSON.parse(line)) }));
-  } catch (error) {
-    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    console.log(JSON.stringify({ error: message }));
-  }
-}
+await answerLines(answer);

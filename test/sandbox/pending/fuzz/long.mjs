@@ -32,7 +32,8 @@ for (let seed = firstSeed; seed < firstSeed + count; seed += 1) {
 }
 await place.host.end();
 place.trees.end();
-// Trees may be deeper than paths can be long.
+// Trees may be deeper than paths can be long, and closed to an ordinary user.
+execFileSync('chmod', ['-R', 'u+rwX', folder]);
 execFileSync('rm', ['-rf', folder]);
 const seconds = Math.round((Date.now() - begun) / 1000);
 console.log(

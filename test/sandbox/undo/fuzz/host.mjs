@@ -1,6 +1,6 @@
 // Runs commands whose changes can be taken back, and takes them back, as lines on stdin say.
-import { createInterface } from 'node:readline';
 import { revertChanges, run } from '../../../../dist/index.js';
+import { answerLines } from './answering.mjs';
 
 /** @type {Map<string, NonNullable<Awaited<ReturnType<typeof run>>['changes']>>} */
 const known = new Map();
@@ -18,11 +18,4 @@ async function answer({ command, options, revert }) {
   return { changes, outcome };
 }
 
-for await (const line of createInterface(process.stdin)) {
-  try {
-    console.log(JSON.stringify({ answer: await answer(JSON.parse(line)) }));
-  } catch (error) {
-    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    console.log(JSON.stringify({ error: message }));
-  }
-}
+await answerLines(answer);
